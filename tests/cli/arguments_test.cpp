@@ -126,6 +126,34 @@ TEST(Arguments, AFileAScenarioOrATestOfNcclInPlaceOfACommandGetsTheCommandForIt)
   }
 }
 
+TEST(Arguments, AFileForAnotherCommandIsToldWhatItIsAndWhichCommandTakesIt) {
+  const Folder folder;
+  folder.write("mine.yaml", good_scenario);
+  folder.write("my job.log", "Watchdog caught collective operation timeout\n");
+  folder.write("train.py", "print(1)\n");
+  folder.write("nccl_trace_rank_0", "x");
+  std::filesystem::create_directory(folder.path() / "dumps");
+  struct Meant {
+    std::vector<std::string> words;
+    std::string answer;
+  };
+  for (const Meant& m :
+       {Meant{{"diagnose", "mine.yaml"}, "`mine.yaml` is a scenario file; use `pdsim scenario mine.yaml`"},
+        Meant{{"diagnose", "unused_params"}, "`unused_params` is a scenario of the catalog; use `pdsim scenario unused_params`"},
+        Meant{{"diagnose", "train.py"}, "`train.py` is a script; use `pdsim run -n 2 -- python3 train.py`"},
+        Meant{{"run", "nccl_trace_rank_0"}, "`nccl_trace_rank_0` is a file; use `pdsim diagnose nccl_trace_rank_0`; nothing was run"},
+        Meant{{"run", "my job.log"}, "`my job.log` is a log; use `pdsim diagnose 'my job.log'`; nothing was run"},
+        Meant{{"run", "train.py"}, "`train.py` is a script; use `pdsim run -n 2 -- python3 train.py`; nothing was run"},
+        Meant{{"run", "unused_params"}, "`unused_params` is a scenario of the catalog; use `pdsim scenario unused_params`; nothing was run"},
+        Meant{{"scenario", "dumps"}, "`dumps` is a folder; use `pdsim diagnose dumps`"},
+        Meant{{"prove", "mine.yaml"}, "`mine.yaml` is a scenario file; use `pdsim scenario mine.yaml`"},
+        Meant{{"explain", "nccl_trace_rank_0"}, "`nccl_trace_rank_0` is a file; use `pdsim diagnose nccl_trace_rank_0`"}}) {
+    const Ended run = run_pdsim(m.words, folder.path());
+    EXPECT_EQ(run.status, 2) << m.answer;
+    EXPECT_EQ(run.problems.substr(0, run.problems.find('\n')), "pdsim: " + m.answer);
+  }
+}
+
 TEST(Arguments, AMistypedListIsToldWhatIsMeantOrWhatThereIs) {
   const Folder folder;
   const Ended close = run_pdsim({"list", "--what", "layer"}, folder.path());

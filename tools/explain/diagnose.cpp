@@ -22,6 +22,7 @@
 #include "tools/flags/trial_flags.h"
 #include "tools/explain/job_output.h"
 #include "tools/scenarios/script/saved_file.h"
+#include "tools/shell/likely_command.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -224,6 +225,12 @@ int diagnose(const scenarios::pytorch::DumpedJob& job, Output& writing, Console&
                   write_dumps(read_files.dumps, fs::path(writing.folder) / path_part(job.name), writing, console));
 }
 
+// A scenario, a plan or a script in place of a record.
+std::string meant_for_another(const std::string& argument) {
+  std::error_code error;
+  return fs::is_directory(argument, error) ? std::string() : better_command(argument, "diagnose");
+}
+
 int diagnose_all(const std::vector<std::string>& arguments, Output& writing, Console& console) {
   int worst = exit_held;
   bool first = true;
@@ -240,6 +247,11 @@ int diagnose_all(const std::vector<std::string>& arguments, Output& writing, Con
     std::error_code error;
     if (fs::is_regular_file(argument, error) && scenarios::pytorch::is_dump_file(argument)) {
       files.push_back(argument);
+      continue;
+    }
+    if (const std::string other = meant_for_another(argument); !other.empty()) {
+      console.problem(other);
+      worst = std::max<int>(worst, exit_wrong_input);
       continue;
     }
     if (is_log_file(argument)) {

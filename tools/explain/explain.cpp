@@ -151,8 +151,7 @@ std::string unknown(std::string_view id) {
   if (is_sentence(id))
     return "no entry matches this text. Try the earliest error of any rank, one line without its stack; `pdsim "
            "diagnose LOG...` reads whole logs, and `pdsim list --what diagnoses` lists all entries";
-  if (const std::string command = likely_command(std::string(id)); !command.empty() && std::filesystem::exists(id))
-    return fmt::format("`{}` is a file; use `{}`", id, command);
+  if (const std::string better = better_command(std::string(id), "explain"); !better.empty() && std::filesystem::exists(id)) return better;
   const std::vector<std::string> names = explained_names();
   if (const auto close = nearest(id, std::span<const std::string>(names)))
     return fmt::format("unknown name `{}`; did you mean `pdsim explain {}`?", id, *close);

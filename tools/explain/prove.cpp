@@ -6,6 +6,7 @@
 #include "scenarios/text/printable_json.h"
 #include "tools/command.h"
 #include "tools/explain/explained_names.h"
+#include "tools/shell/likely_command.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -184,6 +185,9 @@ int prove_named(const ProveOptions& options, Console& console) {
     row = &loaded.plan->algorithm();
   } else if (const auto found = algorithms_named(options.plan); !found.empty()) {
     row = found.front();
+  } else if (const std::string better = better_command(options.plan, "prove"); !better.empty()) {
+    console.problem(better);
+    return exit_wrong_input;
   } else {
     console.problem(
         fmt::format("`{}` is neither a plan's file (FILE.plan, ./PROGRAM) nor an algorithm; `pdsim list --what "

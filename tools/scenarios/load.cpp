@@ -2,6 +2,7 @@
 
 #include "core/base/nearest.h"
 #include "tools/catalog.h"
+#include "tools/shell/likely_command.h"
 
 #include <fmt/format.h>
 
@@ -29,7 +30,8 @@ std::optional<std::vector<scenarios::LoadedFile>> load_all(const std::vector<std
   for (Checked& one : check_all(arguments)) {
     std::optional<scenarios::LoadedFile>& file = one.file;
     if (!file) {
-      console.problem(one.problem);
+      const std::string better = better_command(one.argument, "scenario");
+      console.problem(better.empty() ? one.problem : better);
       ++errors;
       ++faulty;
       continue;

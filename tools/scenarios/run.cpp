@@ -12,6 +12,7 @@
 #include "tools/scenarios/script/saved_file.h"
 #include "tools/scenarios/script/script_runs.h"
 #include "tools/scenarios/script/world_flags.h"
+#include "tools/shell/likely_command.h"
 #include "tools/worlds/guarded_command.h"
 
 #include <CLI/CLI.hpp>
@@ -75,7 +76,7 @@ std::string script_problem(const std::vector<std::string>& command) {
   return is_bare_folder ? command[at] + " is a folder without __main__.py" : "";
 }
 
-bool is_scenario_file(const std::string& word) { return word.ends_with(".yaml"); }
+bool is_scenario_file(const std::string& word) { return word.ends_with(".yaml") || word.ends_with(".yml"); }
 
 // A flag that says something about a script and its processes; null: none was given.
 const char* flag_of_scripts(const RunFlags& flags) {
@@ -120,6 +121,8 @@ int run(const RunFlags& flags, Console& console) {
   const std::string& program = flags.command.front();
   if (is_scenario_file(program)) return run_files(flags, console);
   std::string problem = program_problem(program);
+  if (!problem.empty())
+    if (const std::string better = better_command(program, ""); !better.empty()) problem = better;
   if (problem.empty()) problem = script_problem(flags.command);
   if (problem.empty()) problem = save_problem(flags.save);
   if (problem.empty()) problem = on_problem(flags);

@@ -3,6 +3,7 @@
 #include "core/base/nearest.h"
 #include "core/collectives/collective.h"
 #include "scenarios/concepts/concepts.h"
+#include "scenarios/text/shell_word.h"
 #include "tools/catalog.h"
 #include "tools/explain/explained_names.h"
 
@@ -22,13 +23,23 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Ending {
-  std::string_view ending, before;
+  std::string_view ending, before, is;
 };
 constexpr std::array endings{
-    Ending{".py", "pdsim run -n 2 -- python3 "}, Ending{".yaml", "pdsim scenario "}, Ending{".yml", "pdsim scenario "},
-    Ending{".plan", "pdsim prove "},             Ending{".log", "pdsim diagnose "},  Ending{".jsonl", "pdsim diagnose "},
-    Ending{".txt", "pdsim diagnose "},           Ending{".pkl", "pdsim diagnose "},
+    Ending{".py", "pdsim run -n 2 -- python3 ", "a script"},
+    Ending{".yaml", "pdsim scenario ", "a scenario file"},
+    Ending{".yml", "pdsim scenario ", "a scenario file"},
+    Ending{".plan", "pdsim prove ", "a plan"},
+    Ending{".log", "pdsim diagnose ", "a log"},
+    Ending{".jsonl", "pdsim diagnose ", "a record"},
+    Ending{".txt", "pdsim diagnose ", "a log"},
+    Ending{".pkl", "pdsim diagnose ", "a dump"},
 };
+
+const Ending* ending_of(const std::string& word) {
+  const auto row = std::find_if(endings.begin(), endings.end(), [&](const Ending& e) { return word.ends_with(e.ending); });
+  return row == endings.end() ? nullptr : &*row;
+}
 
 // all_reduce_perf, ./build/alltoall_perf; empty for another word.
 std::string as_nccl_test(const std::string& word) {
@@ -64,12 +75,26 @@ std::vector<std::string> close_commands(const std::string& word, std::span<const
 
 std::string likely_command(const std::string& word) {
   if (const std::string bench = as_nccl_test(word); !bench.empty()) return bench;
-  if (word.find(' ') != std::string::npos) return fmt::format("pdsim explain \"{}\"", word);
-  for (const Ending& row : endings)
-    if (word.ends_with(row.ending)) return fmt::format("{}{}", row.before, word);
   std::error_code error;
-  if (fs::exists(word, error)) return fmt::format("pdsim diagnose {}", word);
+  const bool exists = fs::exists(word, error);
+  if (!exists && word.find(' ') != std::string::npos) return fmt::format("pdsim explain \"{}\"", word);
+  if (const Ending* row = ending_of(word)) return fmt::format("{}{}", row->before, scenarios::shell_word(word));
+  if (exists) return fmt::format("pdsim diagnose {}", scenarios::shell_word(word));
   return is_in_catalog(word) ? fmt::format("pdsim scenario {}", word) : std::string();
+}
+
+std::string better_command(const std::string& word, std::string_view command) {
+  const std::string likely = likely_command(word);
+  if (likely.empty() || likely.starts_with(fmt::format("pdsim {} ", command))) return {};
+  std::error_code error;
+  const Ending* row = ending_of(word);
+  const std::string_view is = likely.starts_with("pdsim bench ")  ? "a program of nccl-tests"
+                              : row != nullptr                    ? row->is
+                              : fs::is_directory(word, error)     ? "a folder"
+                              : fs::exists(word, error)           ? "a file"
+                              : likely.starts_with("pdsim explain ") ? "a text"
+                                                                  : "a scenario of the catalog";
+  return fmt::format("`{}` is {}; use `{}`", word, is, likely);
 }
 
 std::string unknown_command(const std::vector<std::string>& words, std::span<const std::string_view> commands) {
