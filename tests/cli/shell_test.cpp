@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,34 @@ TEST(Completion, GivesCommandsOptionsAndTheNamesOfTables) {
   EXPECT_EQ(completed({"list", "--what", "co"}), "collectives\nconcepts\n");
   EXPECT_EQ(completed({"lab", "1"}), "1\n10\n");
   EXPECT_EQ(completed({"lab", "1", "--lang", ""}), "en\nzh\n");
-  EXPECT_EQ(completed({"scenario", "--out", ""}), "");
+  EXPECT_EQ(completed({"scenario", "unused_params", "--variant", "fix"}), "fixed\n");
+  EXPECT_EQ(completed({"check", "no_such_file", "--variant", ""}), "");
+  EXPECT_EQ(completed({"buckets", "--profile", "pytorch-2"}), "pytorch-2.14\npytorch-2.6\n");
+  EXPECT_EQ(completed({"diagnose", "--form", ""}), "json\npickle\n");
+  EXPECT_EQ(completed({"bench", "-o", "p"}), "premul_sum\nproduct\n");
+  EXPECT_EQ(completed({"bench", "-d", "bf"}), "bf16\n");
+  EXPECT_EQ(completed({"prove", "all_reduce/rin"}), "all_reduce/ring\n");
   EXPECT_EQ(completed({"scenariox", ""}), "");
+  EXPECT_EQ(completed({"launch", "-n", "2", "--", "./train", "--o"}), "") << "the program's own options";
+}
+
+TEST(Completion, ListsTheFilesThatAnArgumentTakes) {
+  const Folder folder;
+  for (const char* name : {"mine.plan", "mine.yaml", "mine.svg", "mine.txt", "mine.csv"}) folder.write(name, "x");
+  std::filesystem::create_directory(folder.path() / "mine_too");
+  folder.write("mine_too/deep.plan", "x");
+  const auto here = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> all{"complete", "--"};
+    all.insert(all.end(), words.begin(), words.end());
+    return run_pdsim(all, folder.path()).output;
+  };
+  EXPECT_EQ(here({"prove", "mi"}), "mine.plan\nmine_too/\n");
+  EXPECT_EQ(here({"prove", "mine_too/"}), "mine_too/deep.plan\n");
+  EXPECT_EQ(here({"bench", "--algorithm", "mi"}), "mine.plan\nmine_too/\n");
+  EXPECT_EQ(here({"scenario", "mi"}), "mine.yaml\nmine_too/\n");
+  EXPECT_EQ(here({"explain", "mine"}), "mine.csv\nmine.plan\nmine_too/\n");
+  EXPECT_EQ(here({"scenario", "--out", "mi"}), "mine_too/\n");
+  EXPECT_EQ(here({"explain", "--svg", "mi"}), "mine.svg\nmine_too/\n");
 }
 
 TEST(Completion, LeavesOutWhatIsStartedByPdsimItself) {

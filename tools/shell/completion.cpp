@@ -23,6 +23,7 @@ constexpr std::string_view bash_script = R"script(# bash completion of pdsim: ev
 _pdsim() {
   local IFS=$'\n'
   COMPREPLY=($("${COMP_WORDS[0]}" complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == */ ]]; then compopt -o nospace 2>/dev/null; fi
 }
 complete -o default -F _pdsim pdsim
 )script";
@@ -32,7 +33,15 @@ constexpr std::string_view zsh_script = R"script(#compdef pdsim
 _pdsim() {
   local -a found
   found=(${(f)"$("${words[1]}" complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
-  if (( ${#found} )); then compadd -a found; else _files; fi
+  if (( ${#found} )); then
+    local -a folders others
+    folders=(${(M)found:#*/})
+    others=(${found:#*/})
+    compadd -a others
+    compadd -S '' -a folders
+  else
+    _files
+  fi
 }
 compdef _pdsim pdsim
 )script";
