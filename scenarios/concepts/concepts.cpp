@@ -1,6 +1,8 @@
 #include "scenarios/concepts/concepts.h"
 
 #include "core/base/nearest.h"
+#include "core/collectives/algorithms.h"
+#include "core/collectives/collective.h"
 #include "scenarios/concepts/word_search.h"
 #include "scenarios/text/text_layout.h"
 
@@ -149,11 +151,26 @@ std::vector<std::string_view> concepts_near(std::string_view question, std::size
   return names;
 }
 
+std::vector<std::string> algorithms_of(const Concept& row) {
+  std::vector<std::string> names;
+  for (const Algorithm& algorithm : pdsim::algorithms()) {
+    const std::string name = fmt::format("_{}_", algorithm.name);
+    const bool fits = std::any_of(row.algorithms.begin(), row.algorithms.end(), [&](std::string_view word) {
+      return !word.empty() && name.find(fmt::format("_{}_", word)) != std::string::npos;
+    });
+    if (fits) names.push_back(fmt::format("{}/{}", name_of(algorithm.kind), algorithm.name));
+  }
+  return names;
+}
+
 std::string concept_page(const Concept& row, std::string_view picture) {
   std::string page = fmt::format("{}\n\n{}", row.name, wrapped(row.text, 2));
   if (!picture.empty()) page += fmt::format("\n{}", picture);
   page += pointers_to("what goes wrong with it", "pdsim explain", row.wrong);
   page += pointers_to("files that show it", "pdsim scenario", row.files);
+  if (const std::vector<std::string> names = algorithms_of(row); !names.empty())
+    page += fmt::format("\nalgorithms of this kind, for pdsim explain, and pdsim prove --print for their plans\n{}",
+                        wrapped(fmt::format("{}", fmt::join(names, ", ")), 2));
   page += pointers_to("see also", "pdsim explain", row.see);
   return page;
 }

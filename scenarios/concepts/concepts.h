@@ -51,6 +51,7 @@ struct Concept {
   std::array<std::string_view, 4> wrong{};  // ids of diagnoses
   std::array<std::string_view, 3> files{};  // names of the catalog's files
   std::array<std::string_view, 4> see{};    // names of concepts
+  std::array<std::string_view, 3> algorithms{};  // words in the names of the algorithms that it describes
 };
 
 std::span<const Concept> concepts_of_calls();
@@ -80,6 +81,9 @@ std::vector<const Concept*> concepts_by_words(std::string_view question);
 
 // The names of the `most` concepts whose names or aliases are spelled most like the question's subject, the nearest first.
 std::vector<std::string_view> concepts_near(std::string_view question, std::size_t most);
+
+// The algorithms that a concept describes, as all_reduce/ring; empty for most.
+std::vector<std::string> algorithms_of(const Concept& row);
 
 // The concept's page, at most 100 columns wide; `picture` is its drawing, empty for none.
 std::string concept_page(const Concept& row, std::string_view picture);

@@ -22,7 +22,8 @@ constexpr Concept cost_concepts[] = {
      plan_of(CollectiveKind::all_reduce, "ring"),
      {},
      {"all_reduce_closed_form"},
-     {"algorithm", "tree_algorithm", "busbw"}},
+     {"algorithm", "tree_algorithm", "busbw"},
+     {"ring"}},
     {"tree_algorithm",
      {"tree", "binomial_tree", "binary_tree", "double_tree"},
      "Ranks pass a tensor on as a tree: in round k every rank that has it sends it to one that does not. p ranks need "
@@ -31,7 +32,8 @@ constexpr Concept cost_concepts[] = {
      plan_of(CollectiveKind::broadcast, "binomial"),
      {},
      {},
-     {"algorithm", "ring_algorithm", "broadcast"}},
+     {"algorithm", "ring_algorithm", "broadcast"},
+     {"tree", "binomial", "knomial"}},
     {"alpha_beta",
      {"latency", "bandwidth", "loggp", "cost_model", "alpha", "beta", "logp"},
      "A message of n bytes takes alpha + n * beta: alpha is the latency, beta the time per byte (1 / bandwidth). The "

@@ -70,7 +70,11 @@ struct OwnPlanLoader {
 };
 
 bool names_plan_file(std::string_view name) {
-  return name.ends_with(".plan") || name.starts_with("./") || name.starts_with("../") || name.starts_with("/");
+  if (name.ends_with(".plan")) return true;
+  if (name.find('/') == std::string_view::npos) return false;
+  if (is_plan_program(std::string(name))) return true;
+  const bool is_path = name.starts_with("./") || name.starts_with("../") || name.starts_with("/");
+  return is_path && name.find(' ') == std::string_view::npos;
 }
 
 LoadedPlan plan_of_text(std::string file, std::string text) {

@@ -17,7 +17,8 @@
 
 namespace pdsim::scenarios {
 
-// Whether `name` is that of a file, such as `ring.plan` or `./rounds.py`, and not of an algorithm of the table.
+// Whether `name` is that of a file, such as `ring.plan`, `./rounds.py` or `plans/rounds.py` if that can be run, and not of an algorithm of the
+// table or a text that begins with a path.
 bool names_plan_file(std::string_view name);
 
 // Whether the file is to be run: it is executable, and if it is called NAME.plan, begins with #! or is not a text.

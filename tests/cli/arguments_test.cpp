@@ -154,6 +154,40 @@ TEST(Arguments, AFileForAnotherCommandIsToldWhatItIsAndWhichCommandTakesIt) {
   }
 }
 
+TEST(Arguments, FlagsOfExplainThatDoNotApplyToItsSubjectAreRefused) {
+  const Folder folder;
+  const auto problem = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> all{"explain"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Ended run = run_pdsim(all, folder.path());
+    EXPECT_EQ(run.status, 2) << words.front();
+    return run.problems;
+  };
+  EXPECT_EQ(problem({"unused-parameters", "--root", "2"}),
+            "pdsim: --root applies to pictures of an algorithm or a plan, not to `unused-parameters`\n");
+  EXPECT_EQ(problem({"bucket", "--svg", "b.svg"}),
+            "pdsim: --svg applies to algorithms, plans and pipeline schedules, not to `bucket`\n");
+  EXPECT_EQ(problem({"Connection closed by peer", "--ranks", "4"}),
+            "pdsim: --ranks applies to pictures of an algorithm or a plan, not to `Connection closed by peer`\n");
+  EXPECT_EQ(problem({"ring", "--stages", "4"}), "pdsim: --stages applies to pipeline schedules that pdsim makes, not to `ring`\n");
+  EXPECT_EQ(problem({"ring", "--root", "1"}), "pdsim: --root: all_reduce has no root\n");
+  EXPECT_EQ(problem({"barrier/tree", "--bytes", "1KiB"}), "pdsim: --bytes: barrier sends no data\n");
+  EXPECT_EQ(problem({"1f1b", "--nodes", "2"}), "pdsim: --nodes applies to pictures of an algorithm of the table, not to `1f1b`\n");
+  EXPECT_EQ(problem({"1f1b", "--microbatches", "4,8", "--svg", "p.svg"}),
+            "pdsim: --svg draws one schedule; give --microbatches one number\n");
+  EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(Explain, NamesTheAlgorithmsThatBelongToRingAndTree) {
+  const Folder folder;
+  const std::string tree = run_pdsim({"explain", "what is a tree?"}, folder.path()).output;
+  for (const char* name : {"broadcast/binomial", "all_reduce/double_tree", "barrier/tree"})
+    EXPECT_NE(tree.find(name), std::string::npos) << name << "\n" << tree;
+  EXPECT_EQ(tree.find("all_reduce/ring"), std::string::npos);
+  EXPECT_NE(run_pdsim({"explain", "tree"}, folder.path()).output.find("pdsim explain tree_algorithm\n"), std::string::npos);
+  EXPECT_NE(run_pdsim({"explain", "ring_algorithm"}, folder.path()).output.find("all_reduce/segmented_ring"), std::string::npos);
+}
+
 TEST(Arguments, AMistypedListIsToldWhatIsMeantOrWhatThereIs) {
   const Folder folder;
   const Ended close = run_pdsim({"list", "--what", "layer"}, folder.path());

@@ -125,6 +125,22 @@ TEST(PlanFiles, ThatAProgramDoesNotPrintAreWrongInputAndNotCounterexamples) {
   EXPECT_NE(wrong.output.find("lacks the contribution"), std::string::npos) << wrong.output;
 }
 
+TEST(PlanFiles, AreToldFromTextsLogsAndMistypedAlgorithms) {
+  const Folder folder;
+  folder.write("job.log", "x\n");
+  const auto problem = [&](const std::string& command, const std::string& word) {
+    const Ended run = run_pdsim({command, word}, folder.path());
+    EXPECT_EQ(run.status, 2) << word;
+    return run.problems.substr(0, run.problems.find('\n'));
+  };
+  EXPECT_EQ(problem("prove", "all_reduce/rnig"), "pdsim: unknown algorithm `all_reduce/rnig`; did you mean `all_reduce/ring`?");
+  EXPECT_EQ(problem("prove", "no/such/rounds"), "pdsim: there is no file `no/such/rounds`");
+  EXPECT_EQ(problem("explain", "/no/such/rounds"), "error[plan]: cannot read /no/such/rounds: No such file or directory");
+  EXPECT_EQ(problem("explain", "./job.log"), "pdsim: `./job.log` is a log; use `pdsim diagnose ./job.log`");
+  EXPECT_EQ(problem("prove", "./job.log"), "pdsim: `./job.log` is a log; use `pdsim diagnose ./job.log`");
+  EXPECT_TRUE(problem("explain", "/opt/x.so: a text that nobody knows").starts_with("pdsim: no entry matches this text"));
+}
+
 TEST(PlanFiles, OfBuiltInAlgorithmsArePrintedAndProvenAgain) {
   const Folder folder;
   const Ended printed =

@@ -77,6 +77,16 @@ nlohmann::ordered_json raw_list(const RawFunctions& functions, const TimedRound&
   return list;
 }
 
+std::string wall_time(double seconds) { return to_string(Time{static_cast<std::int64_t>(seconds * 1e12)}); }
+
+// Three significant digits: 32.1 million, 184 thousand.
+std::string rate_in_words(double per_s) {
+  const bool millions = per_s >= 999.5e3, thousands = per_s >= 999.5;
+  const double shown = per_s / (millions ? 1e6 : thousands ? 1e3 : 1.0);
+  const std::string_view unit = millions ? " million" : thousands ? " thousand" : "";
+  return fmt::format("{:.{}f}{}", shown, shown >= 99.95 ? 0 : shown >= 9.995 ? 1 : 2, unit);
+}
+
 }  // namespace
 
 std::int64_t peak_rss_bytes() {
@@ -132,10 +142,10 @@ std::string bench_footer(const BenchTotals& totals, bool sizes_only) {
 std::string bench_cost(const BenchTable& table, const BenchCost& total) {
   const std::int64_t peak = peak_rss_bytes();
   return fmt::format(
-      "# {} messages in {:.3f} s, {:.2f} million a second ({:.2f} million a CPU second); {:.3f} s with starting and "
-      "joining; peak memory {} MiB, {:.1f} KiB more for each rank\n\n",
-      total.messages, total.wall_s, total.messages_in(total.wall_s) / 1e6, total.messages_in(total.cpu_s) / 1e6,
-      total.run_wall_s, peak >> 20, static_cast<double>(peak - table.bytes_before) / 1024.0 / table.ranks);
+      "# {} messages in {}, {} a second ({} a CPU second); {} with starting and joining; peak memory {} MiB, {:.1f} KiB more for each "
+      "rank\n\n",
+      total.messages, wall_time(total.wall_s), rate_in_words(total.messages_in(total.wall_s)),
+      rate_in_words(total.messages_in(total.cpu_s)), wall_time(total.run_wall_s), peak >> 20, static_cast<double>(peak - table.bytes_before) / 1024.0 / table.ranks);
 }
 
 std::string bench_json(const BenchTable& table, const TimingRequest& request, const TimedRound& round,

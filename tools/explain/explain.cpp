@@ -18,6 +18,7 @@
 #include "tools/catalog.h"
 #include "tools/command.h"
 #include "tools/explain/explain_concept.h"
+#include "tools/explain/explain_flags.h"
 #include "tools/explain/explain_pipeline.h"
 #include "tools/explain/explained_names.h"
 #include "tools/explain/question.h"
@@ -120,6 +121,7 @@ int tell_concept(const ExplainOptions& options, const scenarios::Concept& asked,
   const int status = explain_concept(asked, page, console);
   if (status != exit_held) return status;
   ExplainJson json{{"wrong", given(asked.wrong)}, {"files", given(asked.files)}, {"see", given(asked.see)}};
+  if (const auto kin = scenarios::algorithms_of(asked); !kin.empty()) json["algorithms"] = kin;
   json.update(more);
   tell(options, console, "concept", asked.name, above + page, json);
   return exit_held;
@@ -190,6 +192,8 @@ int draw(const ExplainOptions& options, const std::vector<const Algorithm*>& fou
   std::vector<std::string> others;
   for (std::size_t i = 1; i < found.size(); ++i) others.push_back(qualified(*found[i]));
   if (!others.empty()) page += fmt::format("\nthe same name elsewhere: {}\n", fmt::join(others, ", "));
+  if (const scenarios::Concept* idea = scenarios::concept_asked_for(options.id))
+    page += fmt::format("\nwhat it is, and algorithms of its kind: pdsim explain {}\n", idea->name);
   if (proof != nullptr)
     tell(options, console, "plan", options.id, page + *proof, {{"proven", is_proven}});
   else
@@ -203,6 +207,10 @@ int draw(const ExplainOptions& options, const std::vector<const Algorithm*>& fou
 
 // The picture of a plan's file, and whether it is proven for as many ranks.
 int draw_file(const ExplainOptions& options, Console& console) {
+  if (const std::string better = better_command_than_a_plan(options.id); !better.empty()) {
+    console.problem(better);
+    return exit_wrong_input;
+  }
   const scenarios::LoadedPlan loaded = scenarios::load_plan(options.id);
   if (loaded.plan == nullptr) {
     console.problem(loaded.problem, {options.id, loaded.diagnostic});
@@ -226,6 +234,70 @@ int draw_file(const ExplainOptions& options, Console& console) {
   const int status = draw(options, {&row}, console, &verdict, proof.ok);
   if (status != exit_held) return status;
   return proof.ok ? exit_held : exit_did_not_hold;
+}
+
+// What is neither in a table of diagnoses, errors and algorithms nor a file: pitfalls, concepts and texts.
+int explain_in_words(const ExplainOptions& options, Console& console) {
+  const std::string& id = options.id;
+  const std::vector<scenarios::GalleryEntry> pitfalls = gallery();
+  if (id == "pitfalls") {
+    tell(options, console, "page", id, scenarios::gallery_page(pitfalls));
+    return exit_held;
+  }
+  const auto entry = std::find_if(pitfalls.begin(), pitfalls.end(), [&](const auto& e) { return e.name == id; });
+  if (const scenarios::Concept* asked = scenarios::concept_asked_for(id)) {
+    const int status = tell_concept(options, *asked, {}, console);
+    if (status != exit_held || entry == pitfalls.end()) return status;
+    if (!options.json) console.print("\n");
+  }
+  if (entry != pitfalls.end()) {
+    tell(options, console, "pitfall", entry->name, scenarios::gallery_text(*entry));
+    return exit_held;
+  }
+  const std::vector<scenarios::SymptomMatch> symptoms = scenarios::match_symptoms(id);
+  const bool is_known_text = !symptoms.empty() && symptoms.front().sureness != scenarios::Sureness::near;
+  if (!is_known_text && is_in_own_words(id))
+    if (const Answer answer = answer_to(id, pitfalls); !answer.empty())
+      return explain_answer(options, answer, console);
+  if (!symptoms.empty()) return explain_symptom(options, scenarios::symptom_page(id), console);
+  console.problem(unknown(id));
+  return exit_wrong_input;
+}
+
+int explain(ExplainOptions& options, const PipelineFlags& pipeline, const CLI::App& app, Console& console) {
+  std::string& id = options.id;
+  id = fmt::format("{}", fmt::join(options.words, " "));  // a question needs no quotes
+  if (scenarios::concept_asked_for(id) == nullptr)
+    if (std::string name = name_asked_for(id); !name.empty()) id = std::move(name);
+  if (const std::string problem = misplaced_flag(app, id); !problem.empty()) {
+    console.problem(problem);
+    return exit_wrong_input;
+  }
+  if (is_pipeline(id)) {
+    std::string page;
+    const int status = explain_pipeline(id, pipeline, options.svg, page, console);
+    if (!page.empty()) tell(options, console, "pipeline", id, page);
+    return status;
+  }
+  if (const scenarios::DiagnosisRow* row = scenarios::diagnosis_named(id))
+    return explain_diagnosis(options, *row, console);
+  if (const scenarios::OutsideCause* cause = scenarios::outside_cause_named(id)) {
+    tell(options, console, "cause", cause->name, fmt::format("{}: {}\n\n{}\n", cause->name, cause->title, cause->text));
+    return exit_held;
+  }
+  if (const std::optional<Code> code = code_named(id)) {
+    const ErrorRow& row = error_table[static_cast<std::size_t>(*code)];
+    tell(options, console, "error", row.name,
+         fmt::format("{}: {}\n\n{}\n", row.name, row.sentence, scenarios::text_of_error(*code)));
+    return exit_held;
+  }
+  if (id == "algorithms") {
+    tell(options, console, "page", id, algorithms_page());
+    return exit_held;
+  }
+  if (scenarios::names_plan_file(id)) return draw_file(options, console);
+  if (const auto found = algorithms_named(id); !found.empty()) return draw(options, found, console);
+  return explain_in_words(options, console);
 }
 
 }  // namespace
@@ -253,59 +325,7 @@ Action declare_explain(CLI::App& app) {
   app.add_option("--svg", options->svg, "a file for the picture")->check(place_problem);
   const auto pipeline = std::make_shared<PipelineFlags>();
   add_pipeline_flags(app, pipeline);
-  return [options, pipeline](Console& console) -> int {
-    std::string& id = options->id;
-    id = fmt::format("{}", fmt::join(options->words, " "));  // a question needs no quotes
-    if (scenarios::concept_asked_for(id) == nullptr)
-      if (std::string name = name_asked_for(id); !name.empty()) id = std::move(name);
-    if (is_pipeline(id)) {
-      std::string page;
-      const int status = explain_pipeline(id, *pipeline, options->svg, page, console);
-      if (!page.empty()) tell(*options, console, "pipeline", id, page);
-      return status;
-    }
-    if (const scenarios::DiagnosisRow* row = scenarios::diagnosis_named(id))
-      return explain_diagnosis(*options, *row, console);
-    if (const scenarios::OutsideCause* cause = scenarios::outside_cause_named(id)) {
-      tell(*options, console, "cause", cause->name, fmt::format("{}: {}\n\n{}\n", cause->name, cause->title, cause->text));
-      return exit_held;
-    }
-    if (const std::optional<Code> code = code_named(id)) {
-      const ErrorRow& row = error_table[static_cast<std::size_t>(*code)];
-      tell(*options, console, "error", row.name,
-           fmt::format("{}: {}\n\n{}\n", row.name, row.sentence, scenarios::text_of_error(*code)));
-      return exit_held;
-    }
-    if (id == "algorithms") {
-      tell(*options, console, "page", id, algorithms_page());
-      return exit_held;
-    }
-    if (scenarios::names_plan_file(id)) return draw_file(*options, console);
-    if (const auto found = algorithms_named(id); !found.empty()) return draw(*options, found, console);
-    const std::vector<scenarios::GalleryEntry> pitfalls = gallery();
-    if (id == "pitfalls") {
-      tell(*options, console, "page", id, scenarios::gallery_page(pitfalls));
-      return exit_held;
-    }
-    const auto entry = std::find_if(pitfalls.begin(), pitfalls.end(), [&](const auto& e) { return e.name == id; });
-    if (const scenarios::Concept* asked = scenarios::concept_asked_for(id)) {
-      const int status = tell_concept(*options, *asked, {}, console);
-      if (status != exit_held || entry == pitfalls.end()) return status;
-      if (!options->json) console.print("\n");
-    }
-    if (entry != pitfalls.end()) {
-      tell(*options, console, "pitfall", entry->name, scenarios::gallery_text(*entry));
-      return exit_held;
-    }
-    const std::vector<scenarios::SymptomMatch> symptoms = scenarios::match_symptoms(id);
-    const bool is_known_text = !symptoms.empty() && symptoms.front().sureness != scenarios::Sureness::near;
-    if (!is_known_text && is_in_own_words(id))
-      if (const Answer answer = answer_to(id, pitfalls); !answer.empty())
-        return explain_answer(*options, answer, console);
-    if (!symptoms.empty()) return explain_symptom(*options, scenarios::symptom_page(id), console);
-    console.problem(unknown(id));
-    return exit_wrong_input;
-  };
+  return [options, pipeline, &app](Console& console) { return explain(*options, *pipeline, app, console); };
 }
 
 }  // namespace pdsim::tools

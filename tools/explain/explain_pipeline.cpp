@@ -185,6 +185,10 @@ int explain_pipeline(const std::string& id, const PipelineFlags& flags, const st
   const PipelineFamily* family = pipeline_family_named(id);
   const std::optional<PipelineCosts> costs = costs_of(flags, console);
   if (!costs) return exit_wrong_input;
+  if (family != nullptr && flags.microbatches.size() > 1 && !svg.empty()) {
+    console.problem("--svg draws one schedule; give --microbatches one number");
+    return exit_wrong_input;
+  }
   if (family != nullptr && flags.microbatches.size() > 1) return sweep_microbatches(*family, flags, *costs, page, console);
   const std::optional<PipelineSchedule> schedule =
       family != nullptr ? made(*family, flags, flags.microbatches.front(), console) : read_csv(id, console);

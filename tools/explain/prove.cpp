@@ -1,5 +1,6 @@
 // pdsim prove: an algorithm, or a plan of the user's own, for every number of ranks, or the smallest case that goes wrong.
 
+#include "core/base/nearest.h"
 #include "core/collectives/collective_shape.h"
 #include "core/collectives/text/plan_print.h"
 #include "scenarios/plans/own_plan.h"
@@ -16,6 +17,7 @@
 #include <array>
 #include <charconv>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -173,9 +175,25 @@ int print_rounds(const ProveOptions& options, const Algorithm& row, const Range&
   return exit_held;
 }
 
+std::string unknown_plan(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Algorithm& row : algorithms())
+    if (!pdsim::row(row.kind).point_to_point) names.insert(names.end(), {std::string(row.name), qualified(row)});
+  if (const auto close = nearest(name, std::span<const std::string>(names)))
+    return fmt::format("unknown algorithm `{}`; did you mean `{}`?", name, *close);
+  if (name.find('/') != std::string::npos) return fmt::format("there is no file `{}`", name);
+  return fmt::format("`{}` is neither a plan's file (FILE.plan, ./PROGRAM) nor an algorithm; `pdsim list --what "
+                     "algorithms` has the names",
+                     name);
+}
+
 int prove_named(const ProveOptions& options, Console& console) {
   scenarios::LoadedPlan loaded;
   const Algorithm* row = nullptr;
+  if (const std::string better = better_command_than_a_plan(options.plan); !better.empty()) {
+    console.problem(better);
+    return exit_wrong_input;
+  }
   if (scenarios::names_plan_file(options.plan)) {
     loaded = scenarios::load_plan(options.plan);
     if (loaded.plan == nullptr) {
@@ -189,10 +207,7 @@ int prove_named(const ProveOptions& options, Console& console) {
     console.problem(better);
     return exit_wrong_input;
   } else {
-    console.problem(
-        fmt::format("`{}` is neither a plan's file (FILE.plan, ./PROGRAM) nor an algorithm; `pdsim list --what "
-                    "algorithms` has the names",
-                    options.plan));
+    console.problem(unknown_plan(options.plan));
     return exit_wrong_input;
   }
   const bool program = loaded.plan != nullptr && loaded.plan->is_program();

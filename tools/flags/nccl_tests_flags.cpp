@@ -21,6 +21,7 @@ struct Unused {
 constexpr std::array unused_flags{
     Unused{"-m,--agg_iters", "-m", "1", "pdsim does not aggregate calls into one launch; remove it"},
     Unused{"-z,--blocking", "-z", "1", "pdsim waits for every call, as `-z 1` does; remove it"},
+    Unused{"-y,--stream_null", "-y", "0", "pdsim calls the library on a stream of its own; remove it"},
     Unused{"-p,--parallel_init", "-p", "01", "ranks are processes and join at the same time; remove it"},
     Unused{"-G,--cudagraph", "-G", "0", "pdsim does not capture CUDA graphs; remove it"},
     Unused{"-C,--report_cputime", "-C", "0",

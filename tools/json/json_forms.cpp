@@ -84,6 +84,7 @@ constexpr JsonMember explain_members[] = {
     {"files?", JsonType::texts, "names of the catalog's files that show it"},
     {"wrong?", JsonType::texts, "ids of diagnoses: what goes wrong with a concept"},
     {"see?", JsonType::texts, "names of related concepts"},
+    {"algorithms?", JsonType::texts, "names of the algorithms that a concept describes, as all_reduce/ring"},
     {"near?", JsonType::boolean, "true: the text is not the name of an entry, but its words match this one best"},
     {"also?", JsonType::texts, "names of other concepts that match the words, the best first"},
     {"pitfalls?", JsonType::texts, "names of the catalog's pitfalls that match the words, the best first"},

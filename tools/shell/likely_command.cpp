@@ -3,6 +3,7 @@
 #include "core/base/nearest.h"
 #include "core/collectives/collective.h"
 #include "scenarios/concepts/concepts.h"
+#include "scenarios/plans/own_plan.h"
 #include "scenarios/text/shell_word.h"
 #include "tools/catalog.h"
 #include "tools/explain/explained_names.h"
@@ -95,6 +96,12 @@ std::string better_command(const std::string& word, std::string_view command) {
                               : likely.starts_with("pdsim explain ") ? "a text"
                                                                   : "a scenario of the catalog";
   return fmt::format("`{}` is {}; use `{}`", word, is, likely);
+}
+
+std::string better_command_than_a_plan(const std::string& path) {
+  std::error_code error;
+  const bool may_be_plan = scenarios::is_plan_program(path) || ending_of(path) == nullptr || !fs::exists(path, error);
+  return may_be_plan ? std::string() : better_command(path, "prove");
 }
 
 std::string unknown_command(const std::vector<std::string>& words, std::span<const std::string_view> commands) {

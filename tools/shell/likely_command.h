@@ -16,6 +16,9 @@ std::string likely_command(const std::string& word);
 // Empty when nothing is likely, or it is `command` itself. Looks at files and the catalog's folder.
 std::string better_command(const std::string& word, std::string_view command);
 
+// The same for a word that may be the path of a plan: empty also for programs, and for files that are not there.
+std::string better_command_than_a_plan(const std::string& path);
+
 // Returns the sentence for command lines that do not begin with a command: what was typed and what was most likely meant, out of the
 // `commands`, likely_command() and what `pdsim explain` knows; else where texts go, and the names of all commands.
 std::string unknown_command(const std::vector<std::string>& words, std::span<const std::string_view> commands);
