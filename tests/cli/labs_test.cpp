@@ -234,5 +234,13 @@ TEST(Labs, ThatAreNotThereAreWrongInput) {
             "pdsim: there is no pdsim-labs/05_ring_off_by_one; `pdsim lab 5` creates it\n");
 }
 
+TEST(Labs, ATimelineOfShortTrainingsNamesTheFirstStepOfEach) {
+  const Folder folder;
+  run_pdsim({"lab", "10"}, folder.path());
+  const Ended run = run_pdsim({"lab", "10", "--check"}, folder.path());
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.output.find("\n              step 0    step 0    step 0\n  ranks 0..2  K"), std::string::npos) << run.output;
+}
+
 }  // namespace
 }  // namespace pdsim::cli_tests

@@ -1,5 +1,6 @@
 // Text to located tree, by yaml-cpp's events: they say where anchors, tags and further documents are.
 #include "scenarios/language/check/limits.h"
+#include "scenarios/language/document/open_bracket.h"
 #include "scenarios/language/document/tree.h"
 
 #include <fmt/format.h>
@@ -30,6 +31,10 @@ class Lines {
     const std::size_t begin = starts_[static_cast<std::size_t>(number - 1)];
     const std::size_t end = number < count() ? starts_[static_cast<std::size_t>(number)] - 1 : text_.size();
     return text_.substr(begin, end - begin);
+  }
+  std::string_view whole() const { return text_; }
+  std::string_view before(const Mark& mark) const {
+    return text_.substr(0, starts_[static_cast<std::size_t>(mark.line - 1)] + static_cast<std::size_t>(mark.column - 1));
   }
   // yaml-cpp counts from 0, and has marks beside the text for what it does not know.
   Mark mark(const YAML::Mark& m, std::size_t width = 1) const {
@@ -271,8 +276,14 @@ bool unquoted_colon(const YAML::Exception& e, const Mark& mark, const Lines& lin
   return true;
 }
 
+// Where the bracket of an error at `mark` was opened: above it, or on the last line of a file without a newline.
+Mark opening_of(char bracket, const Mark& mark, const Lines& lines) {
+  const auto above = last_open_bracket(lines.before(mark), bracket);
+  return above ? *above : last_open_bracket(lines.whole(), bracket).value_or(mark);
+}
+
 void syntax_error(const YAML::Exception& e, const Lines& lines, Problems& problems) {
-  const Mark mark = lines.mark(e.mark);
+  Mark mark = lines.mark(e.mark);
   if (unquoted_colon(e, mark, lines, problems) || missing_colon(mark, lines, problems)) return;
   std::string what = fmt::format("this is not YAML: {}", e.msg);
   std::string label = "expected a key, a value or a list entry";
@@ -280,6 +291,7 @@ void syntax_error(const YAML::Exception& e, const Lines& lines, Problems& proble
     if (e.msg.find(advice.said) == std::string::npos) continue;
     what = advice.what;
     label = advice.label;
+    if (what.ends_with("is never closed")) mark = opening_of(what[3], mark, lines);
     break;
   }
   if (lines.line(mark.line).find('\t') != std::string_view::npos) label = "use spaces, not tabs";

@@ -136,7 +136,7 @@ std::string row_of(const RankLog& log, const Window& window, Time moment) {
 }
 
 void write_at(std::string& line, std::size_t column, std::string_view text) {
-  if (line.size() >= column && column > 0) return;  // the label before it is longer: leave this one out
+  if (!line.empty() && line.size() >= column) return;  // the label before it is longer: leave this one out
   line.resize(column, ' ');
   line += text;
 }

@@ -180,11 +180,23 @@ TEST(SyntaxError, ExplainsAPercentSign) {
 TEST(SyntaxError, FindsTheOpenBracketOfATruncatedFile) {
   EXPECT_EQ(report_of(valid_start + "expect: {outcome: o"),
             R"(error[scenario]: a `{` is never closed
-  --> mine.yaml:14:1
+  --> mine.yaml:14:9
    |
 14 | expect: {outcome: o
-   | ^ the file or the line ends before its `}`
+   |         ^ the file or the line ends before its `}`
 )");
+}
+
+TEST(SyntaxError, FindsTheOpenBracketAboveTheLinesThatFollowIt) {
+  EXPECT_EQ(report_of(valid_start + "expect: {outcome: ok}\nbroken: [\n"),
+            R"(error[scenario]: a `[` is never closed
+  --> mine.yaml:15:9
+   |
+15 | broken: [
+   |         ^ the file or the line ends before its `]`
+)");
+  const std::string below = report_of(valid_start + "broken: [  # a ] in a comment\nexpect: {outcome: ok}\n");
+  EXPECT_NE(below.find("mine.yaml:14:9\n"), std::string::npos) << below;
 }
 
 TEST(SyntaxError, RejectsLatin1) {
