@@ -38,8 +38,10 @@ std::string plan_path(const Scenario& scenario, const std::string& algorithm) {
 PlanFault plan_fault(const LoadedPlan& loaded, const std::string& file, CollectiveKind kind, int ranks) {
   const std::string prove_it = fmt::format("pdsim prove {}", shell_word(file));
   if (loaded.plan == nullptr)
-    return {loaded.sentence, loaded.diagnostic.mark.line > 0 ? fmt::format("`{}` shows the line", prove_it)
-                                                             : "give the path of a plan, from the scenario's own folder"};
+    return loaded.diagnostic.mark.line > 0
+               ? PlanFault{loaded.sentence, fmt::format("`{}` checks it alone", prove_it),
+                           OtherPlace{file, loaded.text, loaded.diagnostic.mark, loaded.diagnostic.label}}
+               : PlanFault{loaded.sentence, "give the path of a plan, from the scenario's own folder"};
   const Algorithm& own = loaded.plan->algorithm();
   if (own.kind != kind)
     return {fmt::format("{} is a plan of {}", file, name_of(own.kind)),
@@ -49,10 +51,13 @@ PlanFault plan_fault(const LoadedPlan& loaded, const std::string& file, Collecti
   options.ranks_per_node = 1;
   options.every_root = false;
   const PlanProof proof = prove(own, options);
-  if (!proof.ok)
+  if (!proof.ok) {
+    const PlanFlaw flaw = loaded.plan->flaw(proof);
     return {fmt::format("{}: {}", own.rounds->place({proof.rank, proof.at.size, proof.at.count, proof.at.root}, proof.round),
                         proof.problem),
-            fmt::format("`{}` shows the round", loaded.plan->replay(proof))};
+            fmt::format("`{}` shows the round", loaded.plan->replay(proof)),
+            OtherPlace{flaw.file, flaw.text, flaw.diagnostic.mark, flaw.diagnostic.label}};
+  }
   if (proof.cases > 0) return {};
   return {fmt::format("{}: its `needs` excludes every call on {} rank{}", file, ranks, ranks == 1 ? "" : "s"),
           "choose another number of ranks, or another plan"};

@@ -16,6 +16,7 @@ void load_plans(Scenario& scenario);
 struct PlanFault {
   std::string what;  // in one line, with the place in the plan; empty: none
   std::string next;  // what to do about it
+  std::optional<OtherPlace> cause{};  // the line of the plan
 };
 // The fault of the plan in `file`, a path as load_plans() opens it, for a call of the kind in a world of this many ranks.
 PlanFault plan_fault(const LoadedPlan& loaded, const std::string& file, CollectiveKind kind, int ranks);

@@ -29,7 +29,7 @@ std::string report(const std::string& file, const std::string& text, const PlanM
 LoadedPlan failed_program(const std::string& path, const PrintedProblem& printed) {
   const auto& [at, what, label] = printed.problem;
   return {nullptr, report("what " + path + " prints", printed.text, at, what, label), sentence_of(path, printed.problem),
-          diagnostic_of(at, what, label)};
+          diagnostic_of(at, what, label), printed.text};
 }
 
 LoadedPlan failed(std::string sentence) {
@@ -54,7 +54,7 @@ struct OwnPlanLoader {
     auto parsed = PlanText::parse(file, text);
     if (const PlanProblem* problem = std::get_if<PlanProblem>(&parsed))
       return {nullptr, report(file, text, problem->at, problem->what, problem->label), sentence_of(file, *problem),
-              diagnostic_of(problem->at, problem->what, problem->label)};
+              diagnostic_of(problem->at, problem->what, problem->label), text};
     auto plan = std::make_shared<OwnPlan>();
     plan->text_ = std::get<std::shared_ptr<const PlanText>>(parsed);
     return {plan, {}, {}, {}};

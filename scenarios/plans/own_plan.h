@@ -58,6 +58,7 @@ struct LoadedPlan {
   std::string problem;                  // why, as a report of lines; ends with a newline
   std::string sentence;                 // the same in one line
   Diagnostic diagnostic{};              // its parts; without a mark if it concerns no line
+  std::string text{};                   // that the mark is in
 };
 
 // `texts`: a program is read like a text, and not started.

@@ -38,7 +38,8 @@ TEST(ExplainPipeline, TakesAnOrderFromACsvFileAndSaysWhatIsWrongWithIt) {
             "0\n");
   const Ended wrong = explained("0F0,0Q0\n");
   EXPECT_EQ(wrong.status, 2);
-  EXPECT_TRUE(wrong.problems.starts_with("pdsim: own.csv:1:5: `0Q0` is not an action")) << wrong.problems;
+  EXPECT_TRUE(wrong.problems.starts_with("error[pipeline]: `0Q0` is not an action")) << wrong.problems;
+  EXPECT_NE(wrong.problems.find("  --> own.csv:1:5\n"), std::string::npos) << wrong.problems;
   EXPECT_EQ(explained("").status, 2);
   EXPECT_EQ(run_pdsim({"explain", "absent.csv"}, folder.path()).problems, "pdsim: cannot read absent.csv\n");
   EXPECT_EQ(run_pdsim({"explain", "."}, folder.path()).status, 2);

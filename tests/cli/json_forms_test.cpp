@@ -123,6 +123,32 @@ TEST(JsonForms, OfWrongInputNameItWithPlaceAndHint) {
   EXPECT_EQ(checked["problems"], of_file);
 }
 
+TEST(JsonForms, OfWrongInputHaveTheFileAndThePlaceOfPlansAndSchedules) {
+  const Folder folder;
+  folder.write("off.plan", text_of(source_tree / "scenarios/plans/examples/off_by_one.plan"));
+  folder.write("own.csv", "0F0,0Q0\n");
+  folder.write("job.log", "a line\n");
+  folder.write("mine.yaml", "pdsim: 1\nname: mine\nsummary: s\nworld: {ranks: 4}\nprogram:\n  - init_process_group\n"
+                            "  - all_reduce: {count: 8, algorithm: off.plan}\nexpect: {outcome: ok}\n");
+  const JsonSchema schema(schema_text());
+  const auto problem = [&](const Arguments& command) {
+    return answers(schema, asked(command, folder.path()), "problems").front()["problems"].front();
+  };
+  for (const Arguments& command : {Arguments{"bench", "--algorithm", "off.plan"}, Arguments{"validate", "--algorithm", "off.plan"}}) {
+    const Json of_plan = problem(command);
+    EXPECT_EQ(of_plan.value("file", ""), "off.plan");
+    EXPECT_EQ(of_plan.value("line", 0), 7);
+    EXPECT_EQ(of_plan.value("column", 0), 3);
+  }
+  const Json of_schedule = problem({"explain", "own.csv"});
+  EXPECT_EQ(of_schedule.value("file", ""), "own.csv");
+  EXPECT_EQ(of_schedule.value("line", 0), 1);
+  EXPECT_EQ(of_schedule.value("column", 0), 5);
+  EXPECT_EQ(problem({"scenario", "missing.yaml"}).value("file", ""), "missing.yaml");
+  EXPECT_EQ(problem({"diagnose", "job.log"}).value("file", ""), "job.log");
+  EXPECT_EQ(problem({"scenario", "mine.yaml"})["cause"].value("line", 0), 7);
+}
+
 TEST(JsonForms, RejectWhatTheyDoNotName) {
   const JsonSchema schema(schema_text());
   const std::string list = definition("list");

@@ -69,6 +69,26 @@ TEST(PlanFiles, ThatAreWrongAreNeverRun) {
       << scenario.problems;
 }
 
+TEST(PlanFiles, OfAScenarioAreShownWithTheLineThatIsWrong) {
+  const Folder folder;
+  folder.write("typo.plan", "plan all_reduce x\nchnk r -> r+1\n");
+  folder.write("off_by_one.plan", text_of(examples / "off_by_one.plan"));
+  folder.write("mine.yaml", scenario_with("typo.plan"));
+  const Ended typo = run_pdsim({"check", "mine.yaml"}, folder.path());
+  EXPECT_EQ(typo.status, 2);
+  EXPECT_NE(typo.problems.find("  --> mine.yaml:7:40\n"), std::string::npos) << typo.problems;
+  EXPECT_NE(typo.problems.find("  --> typo.plan:2:1\n  |\n2 | chnk r -> r+1\n  | ^^^^ did you mean `chunk`?\n"), std::string::npos)
+      << typo.problems;
+  folder.write("mine.yaml", scenario_with("off_by_one.plan"));
+  const Ended unproven = run_pdsim({"scenario", "mine.yaml"}, folder.path());
+  EXPECT_NE(unproven.problems.find("7 |   chunk r-k -> r+1\n  |   ^^^^^^^^^^^^^^^^ round 7 of rank 0\n"), std::string::npos)
+      << unproven.problems;
+  const Ended json = run_pdsim({"scenario", "mine.yaml", "--json"}, folder.path());
+  EXPECT_NE(json.output.find(R"("cause":{"file":"off_by_one.plan","line":7,"column":3,"width":16,"hint":"round 7 of rank 0"})"),
+            std::string::npos)
+      << json.output;
+}
+
 TEST(PlanFiles, ThatCannotBeReadAreToldWithTheirPlace) {
   const Folder folder;
   folder.write("typo.plan", "plan all_reduce x\nchnk r -> r+1\n");

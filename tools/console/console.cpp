@@ -38,6 +38,10 @@ void Console::problem(std::string_view line, std::string_view hint) {
   problems_.push_back({{}, {false, std::string(line), {}, std::string(hint)}});
 }
 
+void Console::problem_of(std::string_view file, std::string_view what) {
+  problem(fmt::format("pdsim: {}: {}\n", file, what), {std::string(file), {false, std::string(what), {}, {}}});
+}
+
 void Console::problem(std::string_view file, std::string_view text, const scenarios::Diagnostic& diagnostic) {
   problem(scenarios::render(file, text, diagnostic), {std::string(file), diagnostic});
 }
@@ -73,6 +77,11 @@ std::string json_of(const Problem& problem) {
   if (!problem.file.empty()) json["file"] = problem.file;
   if (d.mark.line > 0) json.update({{"line", d.mark.line}, {"column", d.mark.column}, {"width", d.mark.width}});
   if (!d.label.empty()) json["hint"] = d.label;
+  if (d.cause) {
+    const scenarios::Mark& at = d.cause->mark;
+    json["cause"] = {{"file", d.cause->file}, {"line", at.line}, {"column", at.column}, {"width", at.width}};
+    if (!d.cause->label.empty()) json["cause"]["hint"] = d.cause->label;
+  }
   return scenarios::printable_json(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 

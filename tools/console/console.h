@@ -34,6 +34,8 @@ class Console {
   // "pdsim: line" on standard error, and the hint as another line.
   void problem(std::string_view line, std::string_view hint = {});
   const std::string& last_problem() const { return last_problem_; }
+  // The same for a file, where no line is known: "pdsim: FILE: what".
+  void problem_of(std::string_view file, std::string_view what);
   // The same for a file: with its line and a caret. `text` is the file's content.
   void problem(std::string_view file, std::string_view text, const scenarios::Diagnostic& diagnostic);
   // The same for a problem that is already rendered.

@@ -176,7 +176,7 @@ int diagnose(const fs::path& path, Output& writing, Console& console) {
   Result<scenarios::SavedRun> saved =
       is_rings ? scenarios::run_of_rings(path.string()) : scenarios::run_from_jsonl(*text);
   if (!saved.ok()) {
-    console.problem(fmt::format("{}: {}", path.string(), saved.error().message));
+    console.problem_of(path.string(), saved.error().message);
     return exit_wrong_input;
   }
   tell_left_out(saved->left_out, path.string(), console);
@@ -208,7 +208,7 @@ int diagnose(const scenarios::pytorch::DumpedJob& job, Output& writing, Console&
   Result<RunRecord> run = scenarios::pytorch::run_of(writes ? read_files.dumps : std::exchange(read_files.dumps, {}),
                                                      read_files.unreadable);
   if (!run.ok()) {
-    console.problem(fmt::format("{}: {}", job.name, run.error().message));
+    console.problem_of(job.name, run.error().message);
     return exit_wrong_input;
   }
   scenarios::Scenario scenario;

@@ -77,9 +77,8 @@ int diagnose_log_files(const std::vector<std::string>& given, JobOutput& output,
   const scenarios::logs::LogFacts facts = scenarios::logs::read_logs(files);
   for (const std::string& what : facts.left_out.named()) console.problem(fmt::format("{}; left out", what));
   if (facts.facts.empty()) {
-    console.problem(fmt::format(
-        "{}: no line is a failure message of torch, NCCL, Gloo or a launcher; there is nothing to diagnose",
-        name_of_job(files)));
+    console.problem_of(name_of_job(files),
+                       "no line is a failure message of torch, NCCL, Gloo or a launcher; there is nothing to diagnose");
     return exit_wrong_input;
   }
   const scenarios::LogDiagnosis done = scenarios::diagnose_logs(facts, name_of_job(files));

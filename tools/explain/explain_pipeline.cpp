@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -42,6 +43,13 @@ std::optional<PipelineCosts> costs_of(const PipelineFlags& flags, Console& conso
   return PipelineCosts{{{times[0], times[1], times[2]}}, times[3]};
 }
 
+int number_of(const Error& error, std::string_view name) {
+  const std::string_view digits = fact(error.facts, name);
+  int number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
 std::optional<PipelineSchedule> read_csv(const std::string& path, Console& console) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
@@ -52,8 +60,8 @@ std::optional<PipelineSchedule> read_csv(const std::string& path, Console& conso
   Result<PipelineSchedule> schedule = pipeline_from_csv(text.str(), std::filesystem::path(path).filename().string());
   if (!schedule.ok()) {
     const Error& error = schedule.error();
-    console.problem(
-        fmt::format("{}:{}:{}: {}", path, fact(error.facts, "line"), fact(error.facts, "column"), error.message));
+    const scenarios::Mark at{number_of(error, "line"), number_of(error, "column"), 1};
+    console.problem(path, text.str(), {false, error.message, at, {}, "pipeline"});
     return std::nullopt;
   }
   const PipelineCheck check = check_pipeline(*schedule);

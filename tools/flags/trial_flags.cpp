@@ -163,8 +163,10 @@ std::vector<scenarios::TrialAlgorithm> own_plan(const TrialFlags& flags, Console
   options.every_root = false;
   options.ranks_per_node = 1;
   const PlanProof proof = prove(row, options);
-  if (!proof.ok)
-    console.problem(loaded.plan->refusal(proof), {flags.algorithm, {false, proof.problem, {}, {}, "plan"}});
+  if (!proof.ok) {
+    const scenarios::PlanFlaw flaw = loaded.plan->flaw(proof);
+    console.problem(loaded.plan->refusal(proof), {flaw.file, flaw.diagnostic});
+  }
   if (proof.ok && proof.cases == 0)
     console.problem(fmt::format("{}: its `needs` excludes every call on {} ranks", flags.algorithm, flags.ranks));
   if (!proof.ok || proof.cases == 0) return {};

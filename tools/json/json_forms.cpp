@@ -13,11 +13,17 @@ constexpr JsonMember problem_members[] = {
     {"problems[]", JsonType::object, "the problems, in the order in which they were found"},
     {"problems[].severity", JsonType::text, "error, or warning"},
     {"problems[].message", JsonType::text, "what is wrong"},
-    {"problems[].file?", JsonType::text, "the file"},
+    {"problems[].file?", JsonType::text, "the file, where the problem concerns one; line, column and width where it concerns a part of it"},
     {"problems[].line?", JsonType::integer, "the line, from 1"},
     {"problems[].column?", JsonType::integer, "the column in bytes, from 1"},
     {"problems[].width?", JsonType::integer, "length of the wrong text, in bytes"},
     {"problems[].hint?", JsonType::text, "the correct form, or the next step"},
+    {"problems[].cause?", JsonType::object, "the place in another file that it comes from: the line of a plan"},
+    {"problems[].cause.file", JsonType::text, "that file"},
+    {"problems[].cause.line", JsonType::integer, "the line, from 1"},
+    {"problems[].cause.column", JsonType::integer, "the column in bytes, from 1"},
+    {"problems[].cause.width", JsonType::integer, "length of the text, in bytes"},
+    {"problems[].cause.hint?", JsonType::text, "what is wrong there"},
 };
 
 constexpr JsonMember check_members[] = {
@@ -30,11 +36,17 @@ constexpr JsonMember check_members[] = {
     {"problems[]", JsonType::object, "every error and warning of the file, by place"},
     {"problems[].severity", JsonType::text, "error, or warning"},
     {"problems[].message", JsonType::text, "what is wrong"},
-    {"problems[].file?", JsonType::text, "the file"},
+    {"problems[].file?", JsonType::text, "the file, where the problem concerns one; line, column and width where it concerns a part of it"},
     {"problems[].line?", JsonType::integer, "the line, from 1"},
     {"problems[].column?", JsonType::integer, "the column in bytes, from 1"},
     {"problems[].width?", JsonType::integer, "length of the wrong text, in bytes"},
     {"problems[].hint?", JsonType::text, "the correct form"},
+    {"problems[].cause?", JsonType::object, "the place in another file that it comes from: the line of a plan"},
+    {"problems[].cause.file", JsonType::text, "that file"},
+    {"problems[].cause.line", JsonType::integer, "the line, from 1"},
+    {"problems[].cause.column", JsonType::integer, "the column in bytes, from 1"},
+    {"problems[].cause.width", JsonType::integer, "length of the text, in bytes"},
+    {"problems[].cause.hint?", JsonType::text, "what is wrong there"},
 };
 
 constexpr JsonMember list_members[] = {

@@ -31,7 +31,8 @@ std::optional<std::vector<scenarios::LoadedFile>> load_all(const std::vector<std
     std::optional<scenarios::LoadedFile>& file = one.file;
     if (!file) {
       const std::string better = better_command(one.argument, "scenario");
-      console.problem(better.empty() ? one.problem : better);
+      const std::string& what = better.empty() ? one.problem : better;
+      console.problem(fmt::format("pdsim: {}\n", what), {one.argument, {false, what, {}, {}}});
       ++errors;
       ++faulty;
       continue;

@@ -297,9 +297,9 @@ class ProgramCheck {
     const auto kind = collective_of(name);
     if (!kind)
       return problems_.error(node.mark, fmt::format("`{}` does not accept a plan", name), "leave out `algorithm`");
-    const PlanFault fault = plan_fault(loaded, plan_path(s_, node.text), *kind,
+    PlanFault fault = plan_fault(loaded, plan_path(s_, node.text), *kind,
                                        problems_.doubts(Fact::ranks) ? 1 : s_.world.spec.ranks());
-    if (!fault.what.empty()) problems_.error(node.mark, fault.what, fault.next);
+    if (!fault.what.empty()) problems_.add({false, fault.what, node.mark, fault.next, "scenario", std::move(fault.cause)});
   }
 
   void algorithm(const std::string& name, const Node& options) {
