@@ -233,7 +233,7 @@ Action declare_prove(CLI::App& app) {
                  "a file with a plan (FILE.plan, docs/plans.md), a program that prints one (./PROGRAM), or an "
                  "algorithm, such as ring or all_reduce/ring")
       ->required();
-  app.add_option("--ranks", options->ranks, "up to so many, or a range as 2..8; default: 32, of a program 6");
+  app.add_option("--ranks", options->ranks, "the largest number of ranks, or a range such as 2..8; default: 32, for a program 6");
   app.add_option("--count", options->count, "elements, besides the counts around the number of ranks")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
   app.add_flag("--print", options->print,

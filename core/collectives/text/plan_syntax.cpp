@@ -189,7 +189,7 @@ class Parser {
     one.action = Action::let;
     const PlanMark at = words.here();
     const std::string name = words.name("after `let`");
-    words.expect("=", "as `let q = p/2`");
+    words.expect("=", "such as `let q = p/2`");
     one.first = words.expression();
     one.variable = bind(name, words, at);
   }
@@ -231,7 +231,7 @@ class Parser {
       return;
     }
     one.slice = words.slice();
-    words.expect(receives ? "<-" : "->", receives ? "such as `receive chunk r <- r-1 +`" : "as `chunk r -> r+1`");
+    words.expect(receives ? "<-" : "->", receives ? "such as `receive chunk r <- r-1 +`" : "such as `chunk r -> r+1`");
     one.peer = words.expression();
     one.other = one.slice;
     if (one.action == Action::move && words.take("into")) one.other = words.slice();

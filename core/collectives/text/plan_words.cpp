@@ -128,9 +128,9 @@ int WordReader::function(const Token& word) {
     expect("(", "such as log2(p) or min(a, b)");
     const int left = expression();
     const bool two = one.second == Operator::least || one.second == Operator::most;
-    if (two) expect(",", "min and max take two");
+    if (two) expect(",", "min and max take two numbers");
     const int right = two ? expression() : -1;
-    expect(")", "the call ends here");
+    expect(")", "close the call here");
     return term(one.second, 0, left, right, since(word.column));
   }
   fail({line_.number, word.column, static_cast<int>(word.text.size())}, fmt::format("unknown function `{}`", word.text),
@@ -144,7 +144,7 @@ int WordReader::operand() {
   if (problem_) return -1;
   if (take("(")) {
     const int inner = expression();
-    expect(")", "the parenthesis ends here");
+    expect(")", "close the parenthesis here");
     return inner;
   }
   if (word.text == "-" || word.text == "not") {
@@ -164,7 +164,7 @@ int WordReader::operand() {
   if (!word.is_name) {
     fail(word.text.empty() ? std::string("a number or a name is missing")
                            : fmt::format("`{}` where a number or a name belongs", word.text),
-         "as r, p-1 or (r-k+1)");
+         "such as r, p-1 or (r-k+1)");
     return -1;
   }
   ++at_;
@@ -186,7 +186,7 @@ void WordReader::piece(SliceText& slice) {
   } else if (take("chunks")) {
     slice.piece = Piece::chunks;
     slice.first = expression();
-    expect("..", "as chunks 0..3");
+    expect("..", "such as chunks 0..3");
     slice.last = expression();
   } else if (take("part")) {
     slice.piece = Piece::part;
@@ -197,7 +197,7 @@ void WordReader::piece(SliceText& slice) {
     slice.first = expression();
     expect(":", "such as output[0:4], without the end");
     slice.last = expression();
-    expect("]", "as output[0:4]");
+    expect("]", "such as output[0:4]");
     return;
   } else {
     return;
