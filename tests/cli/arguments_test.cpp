@@ -154,6 +154,12 @@ TEST(Arguments, AFileForAnotherCommandIsToldWhatItIsAndWhichCommandTakesIt) {
   }
 }
 
+TEST(Arguments, AFileThatIsNotThereIsNotToldToBeOfAnotherKind) {
+  const Folder folder;
+  EXPECT_EQ(run_pdsim({"diagnose", "no.yaml"}, folder.path()).problems, "pdsim: there is no file or folder no.yaml\n");
+  EXPECT_EQ(run_pdsim({"run", "./no.py"}, folder.path()).problems, "pdsim: there is no program ./no.py; nothing was run\n");
+}
+
 TEST(Arguments, FlagsOfExplainThatDoNotApplyToItsSubjectAreRefused) {
   const Folder folder;
   const auto problem = [&](const std::vector<std::string>& words) {

@@ -89,6 +89,7 @@ std::string better_command(const std::string& word, std::string_view command) {
   if (likely.empty() || likely.starts_with(fmt::format("pdsim {} ", command))) return {};
   std::error_code error;
   const Ending* row = ending_of(word);
+  if (row != nullptr && !fs::exists(word, error)) return {};
   const std::string_view is = likely.starts_with("pdsim bench ")  ? "a program of nccl-tests"
                               : row != nullptr                    ? row->is
                               : fs::is_directory(word, error)     ? "a folder"

@@ -13,7 +13,7 @@ namespace pdsim::tools {
 std::string likely_command(const std::string& word);
 
 // Says what a word is that is not for `command`, and which command takes it: "t.py is a script; use `pdsim run -n 2 -- python3 t.py`".
-// Empty when nothing is likely, or it is `command` itself. Looks at files and the catalog's folder.
+// Empty when nothing is likely, a file is not there, or it is `command` itself. Looks at files and the catalog's folder.
 std::string better_command(const std::string& word, std::string_view command);
 
 // The same for a word that may be the path of a plan: empty also for programs, and for files that are not there.
