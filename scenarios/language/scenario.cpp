@@ -1,5 +1,7 @@
 #include "scenarios/language/scenario.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace pdsim::scenarios {
@@ -73,6 +75,8 @@ std::vector<std::vector<int>> Mesh::groups(std::string_view dimension, int ranks
   }
   return groups;
 }
+
+std::string Mesh::group_name(std::string_view dimension, std::size_t number) { return fmt::format("{}_{}", dimension, number); }
 
 bool Scenario::is_first_part(int rank) const {
   if (!tensor_parallel) return true;

@@ -133,6 +133,8 @@ struct Mesh {
   int place(int rank, std::string_view dimension) const;
   // The groups of a dimension, by the first rank of each: ranks that differ in their place along it alone.
   std::vector<std::vector<int>> groups(std::string_view dimension, int ranks) const;
+  // What the n-th group of a dimension is called in a record: "dp_0".
+  static std::string group_name(std::string_view dimension, std::size_t number);
 };
 
 // One entry of `program`, or of a `do` or `messages`. `name` is a row of the table of operations (operations_table.h), and

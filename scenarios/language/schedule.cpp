@@ -39,6 +39,7 @@ class Maker {
       at += op.name == "relaunch" ? 1 : 0;
     }
     note_groups(s_.program);
+    note_mesh();
     std::map<std::string, std::size_t> known;
     for (Rank rank = 0; rank < s_.world.spec.ranks(); ++rank) {
       const int node = s_.world.spec.node_of(rank);
@@ -70,6 +71,14 @@ class Maker {
       if (const auto* made = op.if_is<NewGroupOptions>()) groups_.try_emplace(made->name, made->ranks);
   }
 
+  void note_mesh() {
+    for (const Mesh::Dimension& dimension : s_.mesh.dimensions) {
+      std::size_t number = 0;
+      for (std::vector<Rank>& ranks : s_.mesh.groups(dimension.name, s_.world.spec.ranks()))
+        made_.mesh_groups.push_back({dimension.name, Mesh::group_name(dimension.name, number++), std::move(ranks)});
+    }
+  }
+
   bool is_full() const { return made_.classes.back().calls.size() >= most_scheduled; }
 
   void run(const Operation& op, Around around) {
@@ -99,7 +108,8 @@ class Maker {
   bool by_wrapper(const Operation& op, const Around& around) const {
     if (s_.fully_shard)
       return op.name == "forward" || op.name == "eval" || op.name == "checkpoint" || op.name == "load_checkpoint" ||
-             (op.name == "backward" && around.synchronises);
+             (op.name == "backward" && around.synchronises) ||
+             (op.name == "clip_grad_norm" && op.as<ClipOptions>().of == ClippedNorm::model);
     if (!s_.ddp.wraps(rank_)) return false;
     const bool exchanges = (has_buffers_ && s_.ddp.options.broadcast_buffers) || gathers_statistics_;
     if (op.name == "backward") return around.synchronises;
@@ -110,21 +120,38 @@ class Maker {
     return false;
   }
 
+  // Whether the parts of split layers are added up in it.
+  bool adds_parts(const Operation& op) const {
+    if (!s_.tensor_parallel) return false;
+    if (op.name == "backward") return !s_.tensor_parallel->colwise.empty();
+    return (op.name == "forward" || op.name == "eval") && !s_.tensor_parallel->rowwise.empty();
+  }
+
   void call(const Operation& op, const Around& around) {
     const language::Key* row = language::operation_named(op.name);
-    const bool is_collective = row != nullptr && row->has(language::collective) && op.name != "new_group";
-    const bool of_wrapper = by_wrapper(op, around);
-    if (!is_collective && !of_wrapper) return;
-    const std::string& group = is_collective ? op.group() : s_.fully_shard ? s_.fully_shard->group : s_.ddp.group;
+    if (row != nullptr && row->has(language::collective) && op.name != "new_group") call_in(op.group(), op, around, false);
+    if (adds_parts(op)) call_in(s_.tensor_parallel->group, op, around, true);
+    const std::string& of_model = s_.fully_shard ? s_.fully_shard->group : s_.ddp.group;
+    if (by_wrapper(op, around)) return call_in(of_model, op, around, true);
+    Around outside = around;
+    outside.synchronises = true;
+    if (by_wrapper(op, outside)) made_.classes.back().held_back.push_back({site_of(of_model, op, around, true), around.step});
+  }
+
+  void call_in(const std::string& group, const Operation& op, const Around& around, bool of_wrapper) {
     const auto members = groups_.find(group);
     if (members != groups_.end() && !members->second.contains(rank_)) return;
-    const auto [found, is_new] = sites_.try_emplace(&op, static_cast<int>(made_.sites.size()));
+    made_.classes.back().calls.push_back({site_of(group, op, around, of_wrapper), around.step});
+  }
+
+  int site_of(const std::string& group, const Operation& op, const Around& around, bool of_wrapper) {
+    const auto [found, is_new] = sites_.try_emplace({&op, group}, static_cast<int>(made_.sites.size()));
     if (is_new) {
       const auto* options = op.if_is<CollectiveOptions>();
-      made_.sites.push_back({op.name, op.label, options != nullptr ? options->tensor : std::string(), group, op.written,
+      made_.sites.push_back({op.name, op.label, options != nullptr ? options->tensor : std::string(), op.written, group,
                              op.mark, around.loop, around.names_steps, around.names_ranks, of_wrapper});
     }
-    made_.classes.back().calls.push_back({found->second, around.step});
+    return found->second;
   }
 
   void note_round(const Around& around) {
@@ -153,7 +180,8 @@ class Maker {
   const Scenario& s_;
   bool has_buffers_ = false, gathers_statistics_ = false;
   Schedule made_;
-  std::map<const Operation*, int> sites_, loops_;  // looked up, never walked through
+  std::map<const Operation*, int> loops_;  // looked up, never walked through
+  std::map<std::pair<const Operation*, std::string>, int> sites_;  // by group; looked up as well
   std::map<std::string, IntSet> groups_;
   Rank rank_ = 0;
   int node_ = 0;

@@ -1,7 +1,7 @@
 // Each rank's calls, from its program alone and as if nothing ever waited: the operations that make collectives, in order.
 //
 //   calls    collectives, barriers and object collectives; for a wrapper a backward, and a forward or eval that exchanges buffers
-//            or statistics. Nothing inside join, where DDP calls for the ranks without inputs; nothing outside a rank's groups
+//            or statistics, or parts of layers or of parameters. Nothing inside join, where DDP calls for the ranks without inputs; nothing outside a rank's groups
 //   classes  ranks with the same program, by their first rank
 //   ends     a `raise` ends no schedule: calls that a rank skipped because it ended are handled elsewhere
 //   cost     O(operations x ranks), then the calls of each class; at most `most_scheduled` of them each, `whole` says whether
@@ -25,7 +25,8 @@ struct ScheduledLoop {  // a train or repeat
 };
 
 struct ScheduledSite {  // an operation of the program
-  std::string operation, label, tensor, group, arguments;
+  std::string operation, label, tensor, arguments;
+  std::string group;  // or a dimension of the mesh: each rank calls in the group that it has there
   Mark mark{};
   int loop = -1;                                // the innermost around it, in Schedule::loops
   bool names_steps = false, names_ranks = false;  // in its own `when`, or in one around it
@@ -41,14 +42,21 @@ struct ScheduledCall {
 struct ScheduleClass {
   std::vector<Rank> ranks;
   std::vector<ScheduledCall> calls;
+  std::vector<ScheduledCall> held_back;  // what the wrapper would call, were it not inside of no_sync
   std::vector<std::int64_t>
       rounds;  // of each loop, up to the last round in which the ranks run something; loops after it: 0
+};
+
+struct ScheduledGroup {
+  std::string dimension, name;
+  std::vector<Rank> ranks;
 };
 
 struct Schedule {
   std::vector<ScheduledLoop> loops;
   std::vector<ScheduledSite> sites;
   std::vector<ScheduleClass> classes;
+  std::vector<ScheduledGroup> mesh_groups;  // by dimension
   bool whole = true;
 };
 

@@ -20,11 +20,10 @@ Status make_mesh(Session& s) {
   // A mesh of one dimension is the world's group; other dimensions are groups of new_group, without a timeout.
   const Time timeout = mesh.dimensions.size() == 1 ? s.group->timeout() : s.env.backend.default_timeout();
   for (const Mesh::Dimension& dimension : mesh.dimensions) {
-    int number = 0;
+    std::size_t number = 0;
     for (const std::vector<int>& line : mesh.groups(dimension.name, s.env.world_size)) {
       const bool mine = std::find(line.begin(), line.end(), s.env.rank) != line.end();
-      auto made = s.maker->new_group({line.begin(), line.end()}, fmt::format("{}_{}", dimension.name, number++),
-                                     timeout);
+      auto made = s.maker->new_group({line.begin(), line.end()}, Mesh::group_name(dimension.name, number++), timeout);
       if (!made.ok()) return made.error();
       if (mine) s.groups[dimension.name] = std::move(*made);
     }

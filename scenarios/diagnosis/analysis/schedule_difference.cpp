@@ -5,6 +5,7 @@
 #include "scenarios/records/log_view.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -38,6 +39,10 @@ class Twins {
     const ScheduledSite &x = site(a), &y = site(b);
     const bool other_tensor = !x.tensor.empty() && !y.tensor.empty() && x.tensor != y.tensor;
     return x.operation == y.operation && !other_tensor && of_b_.count(a) == 0 && of_a_.count(b) == 0;
+  }
+  // Whether the first side makes a call here, and the other side the same call at another place, where both make it in other steps.
+  bool is_line_of_mine(int a, int b) const {
+    return site(a).operation == site(b).operation && site(a).arguments == site(b).arguments && of_b_.count(a) == 0;
   }
   // Whether two places speak of one call, of which more than its kind is known: what it holds, or what the call between does not pass.
   bool are_one_call(int a, int b, int between) const {
@@ -75,7 +80,7 @@ void find_moved(const std::vector<Aligned>& path, const Calls& mine, const Twins
     if (!a.mine || a.is_moved) continue;
     const auto other = std::find_if(edits.begin(), edits.end(), [&](const Edit& b) {
       return !b.mine && !b.is_moved && b.call.step == a.call.step &&
-             (b.call.site == a.call.site || twins.are_twins(a.call.site, b.call.site));
+             (b.call.site == a.call.site || twins.are_twins(a.call.site, b.call.site) || twins.is_line_of_mine(a.call.site, b.call.site));
     });
     if (other == edits.end()) continue;
     CallMoved found{a.call.site, other->call.site, a.call.step, -1};
@@ -115,18 +120,26 @@ bool stands_in(const RankLog& log, const Call& call, const Mark& loop) {
   return false;
 }
 
+bool rebuilds(const Call& call) {
+  return call.purpose.kind == PurposeKind::rebuild_order || call.purpose.kind == PurposeKind::rebuild_sizes;
+}
+
 // DDP brings its buckets into a new order in the forward after the first backward: a part of the backward that follows.
 bool is_before_backward(const Schedule& schedule, const RankLog& log, const Call& call, const ScheduledSite& site,
                         int step) {
-  const bool rebuilds =
-      call.purpose.kind == PurposeKind::rebuild_order || call.purpose.kind == PurposeKind::rebuild_sizes;
-  return rebuilds && site.operation == "backward" && site.loop >= 0 && call.site.step == step &&
+  return rebuilds(call) && site.operation == "backward" && site.loop >= 0 && call.site.step == step &&
          stands_in(log, call, schedule.loops[static_cast<std::size_t>(site.loop)].mark);
+}
+
+bool is_called_in(const Schedule& schedule, const Call& call, const ScheduledSite& site) {
+  return call.group == site.group || std::any_of(schedule.mesh_groups.begin(), schedule.mesh_groups.end(), [&](const ScheduledGroup& g) {
+           return g.dimension == site.group && g.name == call.group;
+         });
 }
 
 // Whether a recorded call is one that an operation of the program made.
 bool is_of(const Schedule& schedule, const RankLog& log, const Call& call, const ScheduledSite& site, int step) {
-  if (call.layer != Layer::collective || call.site.step != step) return false;
+  if (call.layer != Layer::collective || call.site.step != step || !is_called_in(schedule, call, site)) return false;
   if (is_before_backward(schedule, log, call, site, step)) return true;
   if (call.site.line != site.mark.line || call.site.column != site.mark.column) return false;
   if (!site.of_wrapper || site.operation == "eval") return true;
@@ -161,6 +174,24 @@ int site_of(const Schedule& schedule, const RankLog& log, const Call& call) {
   return -1;
 }
 
+const ScheduleClass* class_of(const Schedule& schedule, Rank rank) {
+  const auto of = std::find_if(schedule.classes.begin(), schedule.classes.end(),
+                               [rank](const ScheduleClass& c) { return std::binary_search(c.ranks.begin(), c.ranks.end(), rank); });
+  return of == schedule.classes.end() ? nullptr : &*of;
+}
+
+bool is_held_back(const Schedule& schedule, Rank rank, const ScheduledCall& call) {
+  const ScheduleClass* of = class_of(schedule, rank);
+  return of != nullptr && std::find(of->held_back.begin(), of->held_back.end(), call) != of->held_back.end();
+}
+
+// Whether two calls are made by one operation of a step, which one of the ranks runs inside of no_sync: some of DDP's own are made there too.
+bool is_one_operation(const Schedule& schedule, Rank my_rank, const ScheduledCall& mine, Rank their_rank, const ScheduledCall& theirs) {
+  const auto operation = [&](const ScheduledCall& c) { return schedule.sites[static_cast<std::size_t>(c.site)].operation; };
+  return mine.step == theirs.step && operation(mine) == operation(theirs) &&
+         (is_held_back(schedule, my_rank, mine) || is_held_back(schedule, their_rank, theirs));
+}
+
 std::optional<CallsMet> first_met(const Report& report, const ScheduleDifference& d, const Twins& twins) {
   const RankLog& mine = log_of(report.run, d.culprits.front());
   const RankLog& theirs = log_of(report.run, d.others.front());
@@ -171,6 +202,8 @@ std::optional<CallsMet> first_met(const Report& report, const ScheduleDifference
     const int a = site_of(report.schedule, mine, call), b = site_of(report.schedule, theirs, *other);
     if (a < 0 || b < 0) continue;  // the wrapper's constructor, say
     if (call.site.step == other->site.step && twins.are_twins(a, b)) continue;
+    if (call.site.step == other->site.step && rebuilds(call) && rebuilds(*other)) continue;
+    if (is_one_operation(report.schedule, mine.rank, {a, call.site.step}, theirs.rank, {b, other->site.step})) continue;
     return CallsMet{&call, other, mine.rank, theirs.rank};
   }
   return std::nullopt;
@@ -235,10 +268,28 @@ void settle_tie(const Report& report, ScheduleDifference& d) {
   std::swap(d.extra, d.left_out);
 }
 
+// What these ranks run inside of no_sync where the others synchronise; empty unless that is all that they leave out.
+std::vector<CallsApart> held_back_in(const Schedule& schedule, Rank rank, const ScheduleDifference& d) {
+  const ScheduleClass* of = class_of(schedule, rank);
+  const auto operation = [&](int site) -> const std::string& { return schedule.sites[static_cast<std::size_t>(site)].operation; };
+  std::vector<CallsApart> held;
+  if (of == nullptr || !d.extra.empty() || !d.moved.empty()) return held;
+  for (const CallsApart& left_out : d.left_out)
+    for (const int step : left_out.steps) {
+      const auto same = std::find_if(of->held_back.begin(), of->held_back.end(), [&](const ScheduledCall& c) {
+        return c.step == step && operation(c.site) == operation(left_out.site);
+      });
+      if (same == of->held_back.end()) return {};
+      add(held, *same);
+    }
+  return held;
+}
+
+// Of two classes whose calls are those of one group.
 std::optional<ScheduleDifference> of_classes(const Report& report, const ScheduleClass& minority,
                                              const ScheduleClass& majority, const std::string& group) {
   const Schedule& schedule = report.schedule;
-  const Calls mine = of_group(schedule, minority, group), theirs = of_group(schedule, majority, group);
+  const Calls &mine = minority.calls, &theirs = majority.calls;
   const std::vector<Rank>& silent = mine.empty() ? minority.ranks : majority.ranks;
   const std::vector<Rank>& callers = mine.empty() ? majority.ranks : minority.ranks;
   // Ranks that make no call of the world may have no part in it, as those of a server; not where the callers wait for ranks that went past.
@@ -261,6 +312,7 @@ std::optional<ScheduleDifference> of_classes(const Report& report, const Schedul
   if (d.first == nullptr) return std::nullopt;
   d.met = first_met(report, d, Twins(schedule, mine, theirs));
   if (d.tie) settle_tie(report, d);
+  d.held_back = held_back_in(schedule, d.culprits.front(), d);
   if (d.met && d.met->my_rank != d.culprits.front()) {
     std::swap(d.met->mine, d.met->theirs);
     std::swap(d.met->my_rank, d.met->their_rank);
@@ -283,37 +335,61 @@ bool is_member(const RunRecord& run, Rank rank, const std::string& group) {
 
 Time shown_at(const ScheduleDifference& d) { return d.met ? std::min(d.met->mine->issued, d.first->issued) : d.first->issued; }
 
+// Sorts the ranks of a group by their calls in it: programs that make the same ones are one class there. `members`: of a group of the mesh.
+std::vector<ScheduleClass> classes_in(const Report& report, const std::string& scheduled_in, const std::vector<Rank>* members) {
+  std::vector<ScheduleClass> alike;
+  for (const ScheduleClass& of : report.schedule.classes) {
+    std::vector<Rank> ranks = of.ranks;
+    if (members != nullptr) {
+      ranks.clear();
+      std::set_intersection(of.ranks.begin(), of.ranks.end(), members->begin(), members->end(), std::back_inserter(ranks));
+    }
+    if (ranks.empty()) continue;
+    Calls calls = of_group(report.schedule, of, scheduled_in);
+    const bool may_be_outside = calls.empty() && members == nullptr && scheduled_in != world_group;
+    if (may_be_outside && !is_member(report.run, ranks.front(), scheduled_in)) continue;
+    const auto same = std::find_if(alike.begin(), alike.end(), [&](const ScheduleClass& c) { return c.calls == calls; });
+    if (same == alike.end())
+      alike.push_back({std::move(ranks), std::move(calls), {}, {}});
+    else
+      same->ranks.insert(same->ranks.end(), ranks.begin(), ranks.end());
+  }
+  for (ScheduleClass& of : alike) std::sort(of.ranks.begin(), of.ranks.end());
+  return alike;
+}
+
+// Keeps the difference of a group if it shows before the first that is known.
+void compare_in(const Report& report, const std::string& scheduled_in, const ScheduledGroup* of_mesh, std::optional<ScheduleDifference>& first) {
+  const std::vector<ScheduleClass> alike = classes_in(report, scheduled_in, of_mesh != nullptr ? &of_mesh->ranks : nullptr);
+  const auto largest = std::max_element(alike.begin(), alike.end(), [](const ScheduleClass& a, const ScheduleClass& b) {
+    return a.ranks.size() < b.ranks.size();
+  });
+  for (const ScheduleClass& of : alike) {
+    if (&of == &*largest) continue;
+    std::optional<ScheduleDifference> found = of_classes(report, of, *largest, of_mesh != nullptr ? of_mesh->name : scheduled_in);
+    if (!found || (first && shown_at(*first) <= shown_at(*found))) continue;
+    first = std::move(found);
+    first->scheduled_in = scheduled_in;
+  }
+}
+
 }  // namespace
 
 std::optional<ScheduleDifference> schedule_difference(const Report& report) {
-  const auto& classes = report.schedule.classes;
+  const Schedule& schedule = report.schedule;
   constexpr std::size_t most_classes = 64;
-  if (classes.size() < 2 || classes.size() > most_classes) return std::nullopt;
+  if (schedule.classes.size() < 2 || schedule.classes.size() > most_classes) return std::nullopt;
   std::set<std::string> groups;
-  for (const ScheduledSite& site : report.schedule.sites) groups.insert(site.group);
+  for (const ScheduledSite& site : schedule.sites) groups.insert(site.group);
   std::optional<ScheduleDifference> first;
   for (const std::string& group : groups) {
-    // Programs that make the same calls in this group are one class in it.
-    std::vector<ScheduleClass> alike;
-    for (const ScheduleClass& of : classes) {
-      Calls calls = of_group(report.schedule, of, group);
-      if (calls.empty() && group != world_group && !is_member(report.run, of.ranks.front(), group)) continue;
-      const auto same = std::find_if(alike.begin(), alike.end(), [&](const ScheduleClass& c) { return c.calls == calls; });
-      if (same == alike.end())
-        alike.push_back({of.ranks, std::move(calls), {}});
-      else
-        same->ranks.insert(same->ranks.end(), of.ranks.begin(), of.ranks.end());
+    bool is_of_mesh = false;
+    for (const ScheduledGroup& one : schedule.mesh_groups) {
+      if (one.dimension != group) continue;
+      is_of_mesh = true;
+      compare_in(report, group, &one, first);
     }
-    const auto largest = std::max_element(alike.begin(), alike.end(), [](const ScheduleClass& a, const ScheduleClass& b) {
-      return a.ranks.size() < b.ranks.size();
-    });
-    for (ScheduleClass& of : alike) {
-      std::sort(of.ranks.begin(), of.ranks.end());
-      if (&of == &*largest) continue;
-      std::sort(largest->ranks.begin(), largest->ranks.end());
-      std::optional<ScheduleDifference> found = of_classes(report, of, *largest, group);
-      if (found && (!first || shown_at(*found) < shown_at(*first))) first = std::move(found);
-    }
+    if (!is_of_mesh) compare_in(report, group, nullptr, first);
   }
   return first;
 }

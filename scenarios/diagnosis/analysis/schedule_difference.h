@@ -35,9 +35,11 @@ struct CallsMet {
 
 struct ScheduleDifference {
   std::string group;
+  std::string scheduled_in;            // the group of the sites: this one, or the dimension of the mesh that it belongs to
   std::vector<Rank> culprits, others;  // others: those of the reference
   bool tie = false;
   std::vector<CallsApart> left_out, extra;
+  std::vector<CallsApart> held_back;  // all that is left out: the culprits run it inside of no_sync
   std::vector<CallMoved> moved;
   std::optional<CallsMet> met;
   const Call* first = nullptr;  // made by one side and not by the other

@@ -65,6 +65,16 @@ void batch_messages(std::vector<Operation>& program, const std::string& group) {
   program = std::move(changed);
 }
 
+// A loop of one round in place of each no_sync.
+void synchronise(std::vector<Operation>& program) {
+  for (Operation& op : program) {
+    synchronise(op.body);
+    if (op.name != "no_sync") continue;
+    op.name = "repeat";
+    op.options = RepeatOptions{1};
+  }
+}
+
 void give_to_all(std::vector<Operation>& program, const Mark& place) {
   for (Operation& op : program) {
     if (is_at(op, place) && op.name == "reduce") {
@@ -204,6 +214,10 @@ Cure on_all_ranks(std::string what, const Mark& place) {
             });
           },
           std::nullopt, true};
+}
+
+Cure without_no_sync() {
+  return {"no rank enters no_sync", [](Scenario& changed) { synchronise(changed.program); }, std::nullopt};
 }
 
 Cure new_groups_on_all_ranks() {

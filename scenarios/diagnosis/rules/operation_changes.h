@@ -39,6 +39,9 @@ Cure in_every_round(std::string what, const Mark& place);
 // Makes all ranks run the operation at `place`, in the rounds in which some do.
 Cure on_all_ranks(std::string what, const Mark& place);
 
+// Synchronises what is inside of no_sync.
+Cure without_no_sync();
+
 // Makes every rank call every new_group of the program.
 Cure new_groups_on_all_ranks();
 

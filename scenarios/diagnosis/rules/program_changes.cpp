@@ -1,6 +1,7 @@
 #include "scenarios/diagnosis/rules/program_changes.h"
 
 #include "scenarios/diagnosis/rules/calls/loop_rounds.h"
+#include "scenarios/diagnosis/rules/operation_changes.h"
 #include "scenarios/diagnosis/rules/wording.h"
 
 #include <fmt/format.h>
@@ -281,6 +282,7 @@ void add_cures(Diagnosis& diagnosis, const Report& report, const ScheduleDiffere
     if (cure.change) diagnosis.cures.push_back(std::move(cure));
   };
   if (sites.empty()) return add({});
+  if (!d.held_back.empty()) add(without_no_sync());
   if (Cure cure = as_the_others(report, d); cure.change && !d.tie) {
     add(std::move(cure));
   } else {

@@ -54,8 +54,13 @@ bool evaluates(const Report& report, const std::vector<CallsApart>& calls) {
                                        [&](const CallsApart& c) { return operation_of(report, c) == "eval"; });
 }
 
-// Forwards through the wrapper, which broadcast buffers.
-void advise_evaluation(Diagnosis& found, const std::string& who_evaluates) {
+// Forwards through the wrapper, which broadcast buffers, or of layers that are split.
+void advise_evaluation(Diagnosis& found, const ScheduleDifference& d, const std::string& who_evaluates) {
+  if (d.first->purpose.kind == PurposeKind::layer) {
+    found.fix = fmt::format("let every rank of group {} run the evaluation, and only one of them print or write", d.group);
+    found.fix_lines = {fmt::format("a forward adds up the parts of its layers over the group, and only {} it here", who_evaluates)};
+    return;
+  }
   found.fix = {"evaluate through the module:  eval: {through: module}   (ddp.module(x) in PyTorch)",
                "evaluate through the module: model.module(x), not model(x)"};
   found.fix_lines = {
@@ -73,7 +78,7 @@ bool has_wrapper(const Report& report, const ScheduleDifference& d) {
   return has_note<notes::DdpOptions>(log_of(report.run, d.others.front()));
 }
 
-// Whether DDP's join can stand in for a rank: it knows DDP's own calls, and not those of SyncBatchNorm or of the program.
+// Whether DDP's join can stand in for a rank: it knows DDP's own calls, and not those of SyncBatchNorm, of split layers or of the program.
 bool can_join(const Report& report, const ScheduleDifference& d) {
   const auto of_wrapper = [&](const CallsApart& c) {
     return report.schedule.sites[static_cast<std::size_t>(c.site)].of_wrapper;
@@ -82,7 +87,7 @@ bool can_join(const Report& report, const ScheduleDifference& d) {
   return has_wrapper(report, d) && std::all_of(d.left_out.begin(), d.left_out.end(), of_wrapper) &&
          std::all_of(d.extra.begin(), d.extra.end(), of_wrapper) &&
          std::none_of(log.calls.begin(), log.calls.end(),
-                      [](const Call& call) { return call.purpose.kind == PurposeKind::batch_statistics; });
+                      [](const Call& call) { return call.purpose.kind == PurposeKind::batch_statistics || call.purpose.kind == PurposeKind::layer; });
 }
 
 void advise_loops(Diagnosis& found, const Report& report, const ScheduleDifference& d) {
@@ -103,7 +108,7 @@ void advise_left_out(Diagnosis& found, const Report& report, const ScheduleDiffe
   const std::string ranks = ranks_text(d.culprits);
   const bool one = count_of(d.left_out) == 1;
   if (evaluates(report, d.left_out) && has_wrapper(report, d))
-    return advise_evaluation(found, who(d.others, "runs", "run"));
+    return advise_evaluation(found, d, who(d.others, "runs", "run"));
   if (is_training(report, d.left_out)) {
     found.fix = fmt::format(
         "let {} run {} too, with a loss of zero that uses every parameter where {} own loss does not count, or let "
@@ -132,7 +137,7 @@ void advise_extra(Diagnosis& found, const Report& report, const ScheduleDifferen
   const std::string ranks = ranks_text(d.culprits);
   const bool one = count_of(d.extra) == 1;
   if (evaluates(report, d.extra) && has_wrapper(report, d))
-    return advise_evaluation(found, who(d.culprits, "runs", "run"));
+    return advise_evaluation(found, d, who(d.culprits, "runs", "run"));
   const bool by_others = std::any_of(d.extra.begin(), d.extra.end(),
                                      [&](const CallsApart& c) { return is_made_by(report, d.others, c.site); });
   if (is_training(report, d.extra)) {
@@ -161,7 +166,10 @@ void advise_extra(Diagnosis& found, const Report& report, const ScheduleDifferen
 }  // namespace
 
 void advise(Diagnosis& found, const Report& report, const ScheduleDifference& d) {
-  if (d.left_out.empty() && d.extra.empty()) {
+  if (!d.held_back.empty()) {
+    found.fix = "enter no_sync in the same steps on every rank";
+    found.fix_lines = {decide_together};
+  } else if (d.left_out.empty() && d.extra.empty()) {
     found.fix = "give these calls one order on every rank";
     found.fix_lines = {"no set, order of arrival or `if rank == ...` may decide it"};
   } else if (d.extra.empty() || d.left_out.empty()) {

@@ -9,6 +9,7 @@
 #include "scenarios/diagnosis/rules/calls/recorded_calls.h"
 #include "scenarios/diagnosis/rules/calls/sharded_calls.h"
 #include "scenarios/diagnosis/rules/messages/messages.h"
+#include "scenarios/diagnosis/rules/training/batch_statistics.h"
 #include "scenarios/diagnosis/rules/training/unsent_gradients.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -155,7 +156,7 @@ void explain_eval(Diagnosis& d, const Report& report, const Camp& eval, const Ca
       fmt::format("the forward of the wrapper in eval made DDP broadcast its buffers as #{} on {} only", seq, ranks);
   d.why = fmt::format(
       "A forward through the DDP wrapper first broadcasts the module's buffers from rank 0, in evaluation and under "
-      "no_grad too. Only {} evaluated, so this broadcast #{} met {} #{} of {}: neither can finish. No line of the "
+      "no_grad too. Only {} evaluated, so this broadcast #{} met {} #{} of {}, and the ranks cannot all finish them. No line of the "
       "program says broadcast, and the checkpoint or print that follows was never reached.",
       ranks, seq, call_text(*other.call), seq, rest);
   d.fix = {"evaluate through the module:  eval: {through: module}   (ddp.module(x) in PyTorch)",
@@ -322,6 +323,7 @@ std::optional<Diagnosis> ended_by_length(const Report& report) {
 }  // namespace
 
 std::optional<Diagnosis> collective_mismatch(const Report& report) {
+  if (std::optional<Diagnosis> statistics = statistics_of_some(report)) return statistics;
   std::optional<Diagnosis> found = other_calls(report, Face::met);
   if (!found) found = recorded_calls(report, Face::met);
   const bool by_places = found.has_value();

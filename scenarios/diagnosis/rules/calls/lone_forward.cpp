@@ -47,8 +47,8 @@ void explain_lone_forward(Diagnosis& d, const Report& report, const std::vector<
   d.why = fmt::format(
       "A forward through the DDP wrapper first broadcasts the module's buffers from rank 0, in evaluation and under "
       "no_grad too. Only {} ran the "
-      "forward at this place{}, so its broadcast {} met {} {} of {}{}: neither can finish. No line of the program says "
-      "broadcast.",
+      "forward at this place{}, so its broadcast {} met {} {} of {}{}, and the ranks cannot all finish them. No "
+      "line of the program says broadcast.",
       these, at_place(call), number, call_text(other), number, those, at_place(other));
   d.fix = "run this forward through the module: ddp.module(x) makes no collective";
   d.fix_lines = {

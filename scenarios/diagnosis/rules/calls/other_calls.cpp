@@ -85,7 +85,17 @@ std::string moved_text(const Report& report, const ScheduleDifference& d) {
                      step, mine, past.empty() ? std::string() : " of" + past.substr(5), theirs);
 }
 
+// "rank 2 runs forward and backward at line 23 inside of no_sync, step 1, where ranks 0, 1, 3 synchronise"
+std::string held_back_text(const Report& report, const ScheduleDifference& d) {
+  std::vector<std::string> operations;
+  for (const CallsApart& c : d.held_back) add_once(operations, {site_at(report, c.site).operation});
+  const CallsApart& first = d.held_back.front();
+  return fmt::format("{} {} at line {} inside of no_sync{}, where {}", who(d.culprits, "runs", "run"), fmt::join(operations, " and "),
+                     site_at(report, first.site).mark.line, steps_text(first.steps), who(d.others, "synchronises", "synchronise"));
+}
+
 std::string headline_of(const Report& report, const ScheduleDifference& d) {
+  if (!d.held_back.empty()) return held_back_text(report, d);
   const std::string others = ranks_text(d.others);
   const bool one = d.others.size() == 1;
   if (replaces(report, d))
@@ -167,6 +177,8 @@ void add_places(Diagnosis& found, const Report& report, const ScheduleDifference
     const bool known = std::any_of(found.spans.begin(), found.spans.end(), [&](const Span& s) { return s.line == mark.line; });
     if (!known && found.spans.size() < most) add_span(found, report, mark.line, mark.column, label, found.spans.empty());
   };
+  for (const CallsApart& c : d.held_back)
+    add(c.site, fmt::format("inside of no_sync on {}{}", ranks_text(d.culprits), steps_text(c.steps)));
   for (const CallsApart& c : d.left_out)
     add(c.site, fmt::format("{}, {}{}", who(d.others, "makes this call", "make this call"),
                             who(d.culprits, "does not", "do not"), steps_text(c.steps)));
@@ -196,8 +208,9 @@ void cite_calls(Diagnosis& found, const ScheduleDifference& d) {
       evidence_of(d.met->their_rank, *d.met->theirs, fmt::format("#{}: {}", d.met->theirs->seq, recorded_place(*d.met->theirs))));
 }
 
-// An evaluation through the wrapper has a story of its own (collective_mismatch.cpp).
+// An evaluation through the wrapper, which broadcasts buffers, has a story of its own (collective_mismatch.cpp).
 bool is_evaluation(const Report& report, const ScheduleDifference& d) {
+  if (d.first->purpose.kind == PurposeKind::layer) return false;
   const auto evaluates = [&](const CallsApart& c) { return site_at(report, c.site).operation == "eval"; };
   return d.moved.empty() && d.left_out.empty() && std::all_of(d.extra.begin(), d.extra.end(), evaluates);
 }
@@ -231,7 +244,7 @@ std::vector<ScheduledCall> calls_in(const Report& report, Rank rank, const std::
 bool is_one_sequence(const Report& report, const ScheduleDifference& d) {
   if (report.outcome != Outcome::ok || !d.met || d.met->mine->purpose.kind == PurposeKind::none || !same_call(*d.met->mine, *d.met->theirs))
     return false;
-  const std::vector<ScheduledCall> mine = calls_in(report, d.culprits.front(), d.group), theirs = calls_in(report, d.others.front(), d.group);
+  const std::vector<ScheduledCall> mine = calls_in(report, d.culprits.front(), d.scheduled_in), theirs = calls_in(report, d.others.front(), d.scheduled_in);
   if (mine.size() != theirs.size()) return false;
   for (std::size_t i = 0; i < mine.size(); ++i) {
     if (mine[i].site != theirs[i].site) return false;

@@ -16,7 +16,8 @@ namespace {
 struct Alike {
   std::vector<Rank> ranks;
   std::vector<std::string> parameters;
-  const Note* path = nullptr;  // that left them out, on the first of the ranks
+  const Note* path = nullptr;    // that left them out, on the first of the ranks
+  const Note* frozen = nullptr;  // the requires_grad there that took their gradients away, after the wrapper was made
 };
 
 struct Skip {
@@ -32,6 +33,21 @@ struct Skip {
 const notes::BucketUnfilled& unfilled_of(const Note& note) { return note.as<notes::BucketUnfilled>(); }
 const notes::PathTaken& path_of(const Note& note) { return note.as<notes::PathTaken>(); }
 
+const notes::RequiresGradSet& frozen_of(const Note& note) { return note.as<notes::RequiresGradSet>(); }
+
+// The last freezing of wrapped layers before that moment that covers all of these parameters.
+const Note* frozen_before(const RankLog& log, Time moment, const std::vector<std::string>& parameters) {
+  const Note* found = nullptr;
+  for (const Note* note : notes_of<notes::RequiresGradSet>(log)) {
+    const notes::RequiresGradSet& set = frozen_of(*note);
+    const bool covers = std::all_of(parameters.begin(), parameters.end(), [&](const std::string& p) {
+      return std::any_of(set.layers.begin(), set.layers.end(), [&](const std::string& layer) { return p.starts_with(layer + "."); });
+    });
+    if (note->at <= moment && set.wrapped && covers) found = set.to ? nullptr : note;
+  }
+  return found;
+}
+
 const Note* path_taken_in(const RankLog& log, int step) {
   for (const Note* note : notes_of<notes::PathTaken>(log))
     if (note->site.step == step) return note;
@@ -44,7 +60,7 @@ void add(Skip& skip, const RankLog& log, const std::vector<std::string>& paramet
   const auto same =
       std::find_if(skip.alike.begin(), skip.alike.end(), [&](const Alike& a) { return a.parameters == parameters; });
   if (same != skip.alike.end()) return same->ranks.push_back(log.rank);
-  skip.alike.push_back({{log.rank}, parameters, path_taken_in(log, skip.step)});
+  skip.alike.push_back({{log.rank}, parameters, path_taken_in(log, skip.step), frozen_before(log, skip.at, parameters)});
 }
 
 std::optional<Skip> first_skip(const Report& report) {
@@ -122,6 +138,16 @@ std::string not_used(const Alike& alike) {
   return fmt::format("{} not use {}", who(alike.ranks, "does", "do"), list_text(alike.parameters));
 }
 
+bool is_frozen(const Skip& skip) {
+  return std::all_of(skip.alike.begin(), skip.alike.end(), [](const Alike& a) { return a.frozen != nullptr; });
+}
+
+// "rank 2 froze backbone after the model was wrapped"
+std::string froze_text(const Skip& skip) {
+  return each(skip, [](const Alike& a) { return fmt::format("{} froze {}", ranks_text(a.ranks), list_text(frozen_of(*a.frozen).layers)); }) +
+         " after the model was wrapped";
+}
+
 // A script has no section for its wrapper, but a line that makes it.
 void add_places_of_script(Diagnosis& d, const Report& report, const Skip& skip, const Note* options, const std::string& because) {
   const Site& backward = skip.note->site;
@@ -135,6 +161,10 @@ void add_places_of_script(Diagnosis& d, const Report& report, const Skip& skip, 
 void add_spans(Diagnosis& d, const Report& report, const Skip& skip, const std::string& when, const Note* options) {
   const bool detects = options != nullptr && options->as<notes::DdpOptions>().find_unused_parameters;
   for (const Alike& alike : skip.alike)
+    if (alike.frozen != nullptr)
+      add_span(d, report, alike.frozen->site.line, alike.frozen->site.column,
+               fmt::format("{} {} here", who(alike.ranks, "freezes", "freeze"), list_text(frozen_of(*alike.frozen).layers)), d.spans.empty());
+  for (const Alike& alike : skip.alike)
     if (alike.path != nullptr)
       add_span(d, report, path_of(*alike.path).line, path_of(*alike.path).column, when + not_used(alike),
                d.spans.empty());
@@ -146,6 +176,18 @@ void add_spans(Diagnosis& d, const Report& report, const Skip& skip, const std::
   if (is_given(report, Section::find_unused_parameters))
     return add_span(d, report, Section::find_unused_parameters, because, primary);
   add_span(d, report, Section::ddp, wrapper, primary);
+}
+
+void write_fix_of_frozen(Diagnosis& d, bool everybody) {
+  d.fix = everybody ? FixLine("freeze the layers before the model is wrapped, or wrap it again afterwards",
+                              "set requires_grad=False before DistributedDataParallel(...), or make the wrapper anew afterwards")
+                    : FixLine("decide on all ranks together (all_reduce what decides), freeze on every rank, and wrap the model again",
+                              "decide on all ranks together (all_reduce what decides), freeze on every rank, and make the wrapper anew");
+  d.fix_lines = {alternative("ddp: {find_unused_parameters: true}, with which every backward looks for parameters without a gradient",
+                             "DistributedDataParallel(..., find_unused_parameters=True), with which every backward looks for parameters without "
+                             "a gradient")};
+  d.cures.push_back({"ddp: {find_unused_parameters: true}",
+                     [](Scenario& changed) { changed.ddp.options.find_unused_parameters = true; }, std::nullopt, false});
 }
 
 void write_fix(Diagnosis& d, bool everybody, bool detects) {
@@ -172,6 +214,9 @@ struct Face {
 
 std::string headline_of(const Skip& skip, const Face& face, const std::string& when) {
   const std::string culprits = ranks_text(skip.ranks);
+  if (is_frozen(skip))
+    return fmt::format("{}: bucket {} is not reduced there{}{}", froze_text(skip), skip.bucket, when,
+                       face.waiting.empty() ? "" : fmt::format(", and {} for it", who(face.waiting, "waits", "wait")));
   if (face.raised)
     return fmt::format("{} began a forward although the last backward left a gradient bucket unreduced", culprits);
   if (!face.waiting.empty())
@@ -191,6 +236,8 @@ std::string why_of(const Skip& skip, const Face& face) {
                          return fmt::format("on {} {}", ranks_text(alike.ranks), list_text(alike.parameters));
                        })),
       skip.ranks.size() == 1 ? "it" : "they", skip.bucket);
+  if (is_frozen(skip))
+    why += " The wrapper counts on the parameters that required gradients when it was made, so what is frozen later stays missing.";
   if (face.everybody)
     why += fmt::format(" Every rank skipped {}, so nobody {}",
                        skip.alike.size() == 1 ? "the same" : "something, if not the same",
@@ -219,6 +266,10 @@ std::optional<Diagnosis> unused_parameters(const Report& report) {
     if (alike.path != nullptr)
       d.evidence.push_back(
           evidence_of(alike.ranks.front(), *alike.path, fmt::format("took path {}", path_of(*alike.path).path)));
+  for (const Alike& alike : skip->alike)
+    if (alike.frozen != nullptr)
+      d.evidence.push_back(
+          evidence_of(alike.ranks.front(), *alike.frozen, fmt::format("froze {}", list_text(frozen_of(*alike.frozen).layers))));
   Face face;
   face.waiting = waiting_in_bucket(report, *skip, d.evidence);
   face.raised = raised_for_it(report);
@@ -235,7 +286,7 @@ std::optional<Diagnosis> unused_parameters(const Report& report) {
   add_spans(d, report, *skip, when.empty() ? "" : when.substr(1) + " ", options);
   if (d.spans.empty())
     add_span(d, report, skip->note->site.line, skip->note->site.column, "this backward returned without them", true);
-  write_fix(d, face.everybody, detects);
+  is_frozen(*skip) && !detects ? write_fix_of_frozen(d, face.everybody) : write_fix(d, face.everybody, detects);
   const bool paths =
       std::all_of(skip->alike.begin(), skip->alike.end(), [](const Alike& a) { return a.path != nullptr; });
   d.inevitable_at = skip->at;
