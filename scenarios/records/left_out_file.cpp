@@ -25,8 +25,9 @@ std::vector<std::string> left_out_lines(const std::vector<LeftOutFile>& files) {
   std::vector<std::string> lines;
   for (const auto& [first, ranks] : rows) {
     std::string line = first->path;
+    const bool named = std::find(ranks.begin(), ranks.end(), no_rank) == ranks.end();
     if (ranks.size() > 1)
-      line += fmt::format(" and {} more file{} ({})", ranks.size() - 1, ranks.size() == 2 ? "" : "s", ranks_text(ranks));
+      line += fmt::format(" and {} more file{}{}", ranks.size() - 1, ranks.size() == 2 ? "" : "s", named ? fmt::format(" ({})", ranks_text(ranks)) : "");
     lines.push_back(fmt::format("{}: {}; left out", line, first->reason));
   }
   return lines;

@@ -16,6 +16,10 @@ constexpr std::string_view no_answer =
     "It proves that an InfiniBand connection got no answer: the other host, its port or a switch between them stopped. The link counters "
     "show which.";
 
+constexpr std::string_view transfer_failed =
+    "It proves that an InfiniBand transfer with this peer failed. The number is the status that libibverbs gives: 12 means that the other "
+    "host, its port or a switch between them did not answer, 5 that an earlier transfer had failed; others are errors of this side.";
+
 constexpr Symptom rows_of_nccl[] = {
     // NCCL's watchdog, as ProcessGroupNCCL prints it
     {"watchdog-timeout", false,
@@ -106,7 +110,13 @@ constexpr Symptom rows_of_nccl[] = {
      "NCCL WARN Call to ibv_* failed with error * transport retry counter exceeded * Got completion from peer * with "
      "status=12", no_answer},
     {"connection-lost", false,
-     "NCCL WARN NET/IB : Got completion from peer * with status=* opcode=* len=* vendor err * (Recv) localGid * remoteGids *", no_answer},
+     "NCCL WARN NET/IB : Got completion from peer * with status=* opcode=* len=* vendor err * (Recv) localGid * remoteGids *", transfer_failed},
+    {"connection-lost", false, "NCCL WARN NET/IB : Got completion from peer * with error *, opcode *, len *, vendor err *", transfer_failed},
+    {"connection-lost", false, "NCCL WARN NET/IB : * Got async event : port error",
+     "It proves that an InfiniBand port of this host went down: its cable, its switch or the subnet manager."},
+    {"peer-closed", false, "NCCL WARN Net : Connection closed by remote peer *", somebody_left},
+    {"peer-closed", false, "NCCL WARN Net : Call to recv from * failed : *", somebody_left},
+    {"peer-closed", false, "NCCL INFO [Service thread] Connection closed by localRank *", somebody_left},
     {"collective-mismatch", true,
      "NCCL WARN Mismatched collective detected, please check your collective calls at and around rank *.",
      "It proves that ranks called different collectives, or one with different sizes."},

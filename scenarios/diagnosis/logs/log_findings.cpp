@@ -1,8 +1,8 @@
 #include "scenarios/diagnosis/logs/log_findings.h"
 
-#include "core/base/int_set.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/explain/symptom_match.h"
+#include "scenarios/diagnosis/logs/nccl_warnings.h"
 #include "scenarios/diagnosis/logs/ras_findings.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/own_frame.h"
@@ -20,6 +20,7 @@ namespace {
 using diagnoses::add_once;
 using diagnoses::contains;
 using diagnoses::list_text;
+using diagnoses::short_ranks;
 using diagnoses::who;
 using logs::Fact;
 using logs::LogFacts;
@@ -32,13 +33,13 @@ Diagnosis finding(std::string_view id) {
 
 // "rank 4", "rank 1 of its group", or both.
 std::string text_of(const std::vector<Rank>& ranks, const std::vector<Rank>& in_group) {
-  const std::string of_group = in_group.empty() ? std::string() : ranks_text(in_group) + " of the group";
-  if (ranks.empty() || in_group.empty()) return ranks.empty() ? of_group : ranks_text(ranks);
-  return fmt::format("{} and {}", ranks_text(ranks), of_group);
+  const std::string of_group = in_group.empty() ? std::string() : short_ranks(in_group) + " of the group";
+  if (ranks.empty() || in_group.empty()) return ranks.empty() ? of_group : short_ranks(ranks);
+  return fmt::format("{} and {}", short_ranks(ranks), of_group);
 }
 
 std::string text_of(const logs::FingerprintSide& side) {
-  return side.rank != no_rank ? ranks_text({side.rank}) : text_of({}, {side.in_group});
+  return side.rank != no_rank ? short_ranks({side.rank}) : text_of({}, {side.in_group});
 }
 
 std::string call_text(const logs::FingerprintSide& side) {
@@ -232,10 +233,10 @@ std::optional<Diagnosis> heartbeat(const LogFacts& facts) {
   std::sort(d.ranks.begin(), d.ranks.end());
   for (const Rank rank : timed_out)
     if (rank != no_rank) d.waiting.push_back(rank);
-  d.headline = fmt::format("NCCL's watchdog of {} made no progress", ranks_text(d.ranks));
+  d.headline = fmt::format("NCCL's watchdog of {} made no progress", short_ranks(d.ranks));
   d.cause = fmt::format(
       "the watchdog thread of {} is stuck: a call into CUDA or NCCL does not return, or another thread holds Python's lock",
-      ranks_text(d.ranks));
+      short_ranks(d.ranks));
   d.fix = "find out where that process is (py-spy dump --native, gdb -p) and what it waits for";
   return d;
 }
@@ -289,10 +290,10 @@ std::optional<Diagnosis> from_stacks(const LogFacts& facts, const LoggedGroups& 
   d.calls.push_back({d.waiting, name, label, seq, no_rank, {}, -1});
   const std::string call = seq >= 0 ? fmt::format("{} #{}", name, seq) : name;
   d.headline = fmt::format("{} in {} for {}, which was in {}", who(d.waiting, "waited", "waited"), call,
-                           ranks_text(d.ranks), where);
+                           short_ranks(d.ranks), where);
   d.cause =
-      fmt::format("{} printed no timeout of {}; its stack shows it in {}", ranks_text({d.ranks.front()}), call, where);
-  d.fix = fmt::format("find out what {} waits for there, and make the same calls on every rank", ranks_text(d.ranks));
+      fmt::format("{} printed no timeout of {}; its stack shows it in {}", short_ranks({d.ranks.front()}), call, where);
+  d.fix = fmt::format("find out what {} waits for there, and make the same calls on every rank", short_ranks(d.ranks));
   return d;
 }
 
@@ -319,7 +320,7 @@ std::optional<Diagnosis> exceptions(const LogFacts& facts) {
   }
   if (!d) return d;
   std::sort(d->ranks.begin(), d->ranks.end());
-  if (!d->ranks.empty()) d->headline = fmt::format("{} raised {}", ranks_text(d->ranks), d->headline);
+  if (!d->ranks.empty()) d->headline = fmt::format("{} raised {}", short_ranks(d->ranks), d->headline);
   return d;
 }
 
@@ -339,6 +340,7 @@ std::vector<Diagnosis> findings_of_facts(const LogFacts& facts, const LoggedGrou
   add(too_long(facts));
   const bool met = std::any_of(facts.facts.begin(), facts.facts.end(),
                                [](const Fact& fact) { return fact.as<logs::FingerprintMismatch>() != nullptr; });
+  if (findings.empty() && !met) add(warned_by_nccl(facts));
   if (findings.empty() && !met) add(exceptions(facts));
   for (Diagnosis& d : ras_findings(facts))
     if (findings.empty() || findings.front().id != d.id) findings.push_back(std::move(d));
@@ -387,7 +389,7 @@ std::optional<Diagnosis> own_exception(const LogRecord& record) {
     d.ranks.push_back(log.rank);
   }
   if (d.ranks.empty()) return std::nullopt;
-  d.fix = fmt::format("fix the error of {}; errors of other ranks may only report its consequence", ranks_text(d.ranks));
+  d.fix = fmt::format("fix the error of {}; errors of other ranks may only report its consequence", short_ranks(d.ranks));
   return d;
 }
 
@@ -403,7 +405,7 @@ std::string end_without_exception(const RankLog& log) {
 
 void name_end(Diagnosis& d, const RankLog& log, const std::string& ended) {
   const bool is_memory = !fact(log.error.facts, out_of_memory_fact).empty();
-  const std::string ranks = ranks_text(d.ranks);
+  const std::string ranks = short_ranks(d.ranks);
   d.headline = d.waiting.empty() ? fmt::format("{} {}", ranks, ended) : fmt::format("{} for {}, which {}", who(d.waiting, "waited", "waited"), ranks, ended);
   d.cause = is_memory && log.end == RankEnd::raised ? fmt::format("{} {}: {}", ranks, ended, log.error.message) : fmt::format("{} {}", ranks, ended);
   d.why = fmt::format("{}. The log shows no traceback of it.", d.cause);
@@ -428,10 +430,10 @@ void name_exceptions(const LogRecord& record, std::vector<Diagnosis>& findings) 
     const std::string type = log.error.message.substr(0, log.error.message.find(": "));
     const std::string& file = log.error_site.origin->file;
     const std::string where = file.empty() ? "" : fmt::format(", at {}:{}", file, log.error_site.line);
-    d.cause = fmt::format("{} raised {}{}", ranks_text(d.ranks), log.error.message, where);
-    d.headline = d.waiting.empty() ? fmt::format("{} raised {}{}", ranks_text(d.ranks), type, where)
+    d.cause = fmt::format("{} raised {}{}", short_ranks(d.ranks), log.error.message, where);
+    d.headline = d.waiting.empty() ? fmt::format("{} raised {}{}", short_ranks(d.ranks), type, where)
                                    : fmt::format("{} for {}, which raised {}{}", who(d.waiting, "waited", "waited"),
-                                                 ranks_text(d.ranks), type, where);
+                                                 short_ranks(d.ranks), type, where);
   }
 }
 

@@ -1,11 +1,12 @@
 // Tells what a log proves, rank by rank, what it leaves open, and what to do next.
 
-#include "core/base/int_set.h"
 #include "core/base/quantity.h"
 #include "core/record/record_check.h"
 #include "scenarios/diagnosis/explain/symptom_match.h"
 #include "scenarios/diagnosis/logs/log_findings.h"
+#include "scenarios/diagnosis/logs/nccl_warnings.h"
 #include "scenarios/diagnosis/logs/ras_findings.h"
+#include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/own_frame.h"
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 namespace pdsim::scenarios {
 namespace {
 
+using diagnoses::short_ranks;
 using logs::Fact;
 using logs::LogFacts;
 
@@ -80,13 +82,13 @@ std::string stack_text(const logs::Stack& stack) {
 // Lists the ranks that the log proves, and for the others their rank within the group.
 std::string listed(std::vector<Rank> ranks, const std::vector<Rank>& in_group) {
   std::erase(ranks, no_rank);
-  if (!ranks.empty() && in_group.empty()) return ranks_text(ranks);
-  const std::string of_group = ranks_text(in_group) + " of its group";
-  return ranks.empty() ? of_group : fmt::format("{} and {}", ranks_text(ranks), of_group);
+  if (!ranks.empty() && in_group.empty()) return short_ranks(ranks);
+  const std::string of_group = short_ranks(in_group) + " of its group";
+  return ranks.empty() ? of_group : fmt::format("{} and {}", short_ranks(ranks), of_group);
 }
 
 std::string side_text(const logs::FingerprintSide& side) {
-  std::string text = fmt::format("{} in {}", side.rank != no_rank ? ranks_text({side.rank}) : listed({}, {side.in_group}), operation_of(side.op));
+  std::string text = fmt::format("{} in {}", side.rank != no_rank ? short_ranks({side.rank}) : listed({}, {side.in_group}), operation_of(side.op));
   if (side.seq >= 0) text += fmt::format(" #{}", side.seq);
   if (!side.shape.empty()) text += fmt::format(" of [{}]", fmt::join(side.shape, ", "));
   return text;
@@ -97,7 +99,7 @@ std::string says(const Fact& fact) {
   if (const auto* failed = fact.as<logs::ProcessFailed>()) return end_text(*failed);
   if (const auto* cancelled = fact.as<logs::JobCancelled>()) return fmt::format("the job was ended by {}", cancelled->by);
   if (const auto* progress = fact.as<logs::GroupProgress>(); progress != nullptr && progress->timed_out_rank != no_rank)
-    return fmt::format("was told that a collective of {} had timed out", ranks_text({progress->timed_out_rank}));
+    return fmt::format("was told that a collective of {} had timed out", short_ranks({progress->timed_out_rank}));
   if (const auto* raised = fact.as<logs::Raised>()) return raised_text(*raised);
   if (const auto* stack = fact.as<logs::Stack>()) return stack_text(*stack);
   if (const auto* exhausted = fact.as<logs::OutOfMemory>()) return "reports " + exhausted->text;
@@ -105,9 +107,13 @@ std::string says(const Fact& fact) {
     return fmt::format("reports that {} did not reach monitored_barrier", listed(missed->ranks, missed->in_group));
   if (const auto* reached = fact.as<logs::BarrierReached>())
     return fmt::format("reached monitored_barrier, and its exchange with {} failed",
-                       reached->blamed != no_rank ? ranks_text({reached->blamed}) : listed({}, {reached->blamed_in_group}));
+                       reached->blamed != no_rank ? short_ranks({reached->blamed}) : listed({}, {reached->blamed_in_group}));
   if (const auto* closed = fact.as<logs::PeerClosed>())
     return closed->address.empty() ? "lost a connection" : fmt::format("lost its connection to {}", closed->address);
+  if (const auto* warning = fact.as<logs::NcclWarning>()) return fmt::format("{} warns: {}", nccl_on(*warning), warning->text);
+  if (const auto* left = fact.as<logs::LocalRankLeft>())
+    return fmt::format("local rank {}{} closed its connections: it ended, or gave NCCL up", left->local_rank,
+                       left->host.empty() ? "" : " of " + left->host);
   if (const auto* transfer = fact.as<logs::TransferTimeout>())
     return fmt::format("waited {} for a {} to complete", seconds(transfer->timeout_ms),
                        transfer->is_send ? "send" : "receive");
@@ -189,7 +195,7 @@ void add_open(const LogFacts& facts, const LoggedGroups& groups, const LogRecord
   if (!record.world_size && is_hang(findings))
     story.open.push_back(
         fmt::format("how many ranks the job has: the log names {}, and a rank that printed nothing would be missing",
-                    facts.ranks.empty() ? std::string("none") : ranks_text(named_ranks(facts))));
+                    facts.ranks.empty() ? std::string("none") : short_ranks(named_ranks(facts))));
   const auto is_unnumbered = [](const auto& rank) {
     return !rank.second.timeouts.empty() && rank.second.timeouts.begin()->first < 0;
   };
@@ -199,7 +205,7 @@ void add_open(const LogFacts& facts, const LoggedGroups& groups, const LogRecord
     story.open.push_back("which call it was: this version of PyTorch does not print sequence numbers");
   if (const std::vector<Rank> unseen = unseen_culprits(facts, findings); !unseen.empty() && is_hang(findings))
     story.open.push_back(
-        fmt::format("what {} did instead: the log has no stack, exception or exit of it", ranks_text(unseen)));
+        fmt::format("what {} did instead: the log has no stack, exception or exit of it", short_ranks(unseen)));
   const auto is_message = [](const Fact& fact) {
     const auto* timeout = fact.as<logs::WatchdogTimeout>();
     const std::string name = timeout == nullptr ? "" : operation_of(timeout->op);
@@ -216,14 +222,14 @@ void add_open(const LogFacts& facts, const LoggedGroups& groups, const LogRecord
     story.open.push_back(
         fmt::format("whether the group is the whole job: lines count {} within a group that they do not name, and the log "
                     "shows no other group",
-                    ranks_text(facts.assumed_ranks)));
+                    short_ranks(facts.assumed_ranks)));
   for (const auto& [label, group] : groups)
     if (!group.is_named)
-      story.open.push_back(fmt::format("in which group {} waited: the line does not name it, and counts the ranks of that group", ranks_text(group.members)));
+      story.open.push_back(fmt::format("in which group {} waited: the line does not name it, and counts the ranks of that group", short_ranks(group.members)));
     else if (!group.is_one)
       story.open.push_back(
           fmt::format("which of {} share a group: several groups have the name {}, a number that each process counts",
-                      ranks_text(group.members), label));
+                      short_ranks(group.members), label));
   if (std::any_of(facts.facts.begin(), facts.facts.end(), [](const Fact& fact) {
         const auto* failed = fact.as<logs::ProcessFailed>();
         return failed != nullptr && failed->rank == no_rank;

@@ -29,7 +29,7 @@ std::vector<Rank> ranks_of(const RasPart& part) {
 bool is_named(const RasPart& part) { return part.ranks == static_cast<std::int64_t>(ranks_of(part).size()); }
 
 std::string who_of(const RasPart& part) {
-  return is_named(part) ? ranks_text(ranks_of(part)) : fmt::format("{} rank{}", part.ranks, part.ranks == 1 ? "" : "s");
+  return is_named(part) ? diagnoses::short_ranks(ranks_of(part)) : fmt::format("{} rank{}", part.ranks, part.ranks == 1 ? "" : "s");
 }
 
 std::string of_communicator(const RasReport& report) {

@@ -209,7 +209,7 @@ Cure as_the_others(const Report& report, const ScheduleDifference& d) {
   }
   if (left_out.empty() || instead.empty()) return {};
   return {fmt::format("{} as {}: {}, with the operations behind the same condition, and not {}",
-                      who(d.culprits, "does", "do"), ranks_text(d.others), named(left_out), named(instead)),
+                      who(d.culprits, "does", "do"), short_ranks(d.others), named(left_out), named(instead)),
           [left_out, instead](Scenario& changed) {
             std::vector<Place> made;
             add_with_companions(changed.program, left_out, made);

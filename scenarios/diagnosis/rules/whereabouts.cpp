@@ -71,7 +71,7 @@ std::string on_hosts(const Report& report, const std::vector<Rank>& ranks) {
   }
   std::vector<std::string> parts;
   for (const auto& [host, on] : hosts)
-    parts.push_back(host.empty() ? ranks_text(on) : fmt::format("{} on {}", ranks_text(on), host));
+    parts.push_back(host.empty() ? short_ranks(on) : fmt::format("{} on {}", short_ranks(on), host));
   return list_text(parts);
 }
 

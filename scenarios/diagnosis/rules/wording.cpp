@@ -9,9 +9,13 @@
 
 namespace pdsim::scenarios::diagnoses {
 
-std::string who(const std::vector<Rank>& ranks, std::string_view one, std::string_view many) {
+std::string short_ranks(const std::vector<Rank>& ranks) {
   constexpr std::size_t list_width = 80;
-  return fmt::format("{} {}", ranks_within(ranks, list_width), ranks.size() == 1 ? one : many);
+  return ranks_within(ranks, list_width);
+}
+
+std::string who(const std::vector<Rank>& ranks, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", short_ranks(ranks), ranks.size() == 1 ? one : many);
 }
 
 std::string capitalised(std::string text) {

@@ -10,6 +10,8 @@
 
 namespace pdsim::scenarios::diagnoses {
 
+// "ranks 0..7, 16"; those that do not fit on a line are counted: "ranks 0, 8, 16 and 61 more".
+std::string short_ranks(const std::vector<Rank>& ranks);
 // "rank 1 waits", "ranks 1..3 wait"
 std::string who(const std::vector<Rank>& ranks, std::string_view one, std::string_view many);
 std::string capitalised(std::string text);                     // for the beginning of a sentence

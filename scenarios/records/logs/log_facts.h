@@ -135,6 +135,18 @@ struct OutOfMemory {
   std::string text;  // from "CUDA out of memory" on
 };
 
+// A warning of NCCL itself: "HOST:PID:THREAD [DEVICE] FILE:LINE NCCL WARN TEXT".
+struct NcclWarning {
+  std::string host;  // empty: the line does not say
+  std::int64_t pid = -1, device = -1;
+  std::string text;
+};
+// NCCL's thread on a host noticed that a process there closed its connection: it ended, or gave its communicator up.
+struct LocalRankLeft {
+  std::string host;
+  Rank local_rank = no_rank;
+};
+
 enum class StackSource : std::uint8_t { py_spy, faulthandler, flight_recorder };
 // The place of a thread.
 struct Stack {
@@ -168,7 +180,7 @@ struct RasReport {
 
 using FactBody = std::variant<WatchdogTimeout, GroupProgress, FingerprintMismatch, BarrierMissed, BarrierReached,
                               PeerClosed, TransferTimeout, MessageTooLong, DesyncState, DesyncAbsent, HeartbeatLost,
-                              ProcessFailed, JobCancelled, GradientsMissing, MarkedTwice, StoreTimeout, WorldSize, Raised, OutOfMemory, Stack, RasReport>;
+                              ProcessFailed, JobCancelled, GradientsMissing, MarkedTwice, StoreTimeout, WorldSize, Raised, OutOfMemory, NcclWarning, LocalRankLeft, Stack, RasReport>;
 
 struct Fact {
   Rank rank = no_rank;        // of the job, that reported it; no_rank: the log does not say

@@ -113,6 +113,41 @@ NcclRead communicator(std::string_view line) {
   return WorldSize{*ranks, -1, true};
 }
 
+// The process that prints a line of NCCL's own: "a100-22:183006:183220 [1] misc/socket.cc:518 NCCL WARN ..."
+struct NcclProcess {
+  std::string host;
+  std::int64_t pid = -1, device = -1;
+};
+NcclProcess process_of(std::string_view head) {
+  NcclProcess process;
+  const std::size_t bracket = head.rfind('[');
+  if (bracket == std::string_view::npos) return process;
+  process.device = leading_number(head.substr(bracket + 1)).value_or(-1);
+  std::string_view name = trimmed(head.substr(0, bracket));  // HOST:PID:THREAD
+  name = name.substr(name.find_last_of(" ") + 1);
+  const std::size_t thread = name.rfind(':'), pid = thread == std::string_view::npos ? thread : name.rfind(':', thread - 1);
+  if (pid == std::string_view::npos || pid == 0) return process;
+  process.pid = leading_number(name.substr(pid + 1)).value_or(-1);
+  if (process.pid >= 0) process.host = clipped(name.substr(0, pid), 64);
+  return process;
+}
+
+NcclRead warning(std::string_view line) {
+  constexpr std::string_view mark = "NCCL WARN ";
+  const std::size_t at = line.find(mark);
+  const NcclProcess process = process_of(line.substr(0, at));
+  const std::string text = clipped(trimmed(line.substr(at + mark.size())));
+  if (text.empty()) return std::nullopt;
+  return NcclWarning{process.host, process.pid, process.device, text};
+}
+
+// NCCL INFO [Service thread] Connection closed by localRank 2
+NcclRead local_rank_left(std::string_view line) {
+  const auto local = number_after(line, "onnection closed by localRank ");
+  if (!local || *local < 0 || *local >= most_recorded_ranks) return std::nullopt;
+  return LocalRankLeft{process_of(line.substr(0, line.find("NCCL "))).host, static_cast<Rank>(*local)};
+}
+
 constexpr LineForm rows[] = {
     {"aught collective operation timeout: Work", timed_out},
     {"imeout at NCCL work: ", progress},
@@ -130,6 +165,8 @@ constexpr LineForm rows[] = {
     {"watchdog got stuck for ", heartbeat},
     {"Heartbeat monitor timed out", heartbeat},
     {" nranks ", communicator},
+    {"onnection closed by localRank ", local_rank_left},
+    {"NCCL WARN ", warning},
 };
 
 }  // namespace

@@ -107,6 +107,19 @@ std::optional<std::int64_t> written_at(const std::string& path) {
   return std::int64_t{about.st_mtim.tv_sec} * 1'000'000'000 + about.st_mtim.tv_nsec;
 }
 
+// Adds it to the first job that has a file beside it with the same beginning of the name, if it is a dump.
+void add_unnamed(const std::string& path, std::vector<DumpedJob>& jobs) {
+  const fs::path of = path;
+  for (DumpedJob& job : jobs)
+    for (const DumpFile& file : job.files) {
+      const std::optional<Named> name = named(file.path);
+      if (!name || name->prefix.empty() || fs::path(file.path).parent_path() != of.parent_path()) continue;
+      if (!of.filename().string().starts_with(name->prefix)) continue;
+      if (is_dump_file(path)) job.unnamed.push_back(path);
+      return;
+    }
+}
+
 }  // namespace
 
 bool is_dump_file(const std::string& path) {
@@ -127,13 +140,13 @@ std::vector<DumpedJob> jobs_of(const std::vector<std::string>& files) {
       const auto [prefix, host] = without_host(name->prefix);
       by_prefix[prefix][fs::path(path).parent_path().string()].push_back({path, name->rank, host});
     } else {
-      jobs.push_back({fs::path(path).filename().string(), {{path, 0, ""}}});
+      jobs.push_back({fs::path(path).filename().string(), {{path, 0, ""}}, {}});
     }
   }
   const auto add = [&jobs](std::string name, std::vector<DumpFile> found) {
     if (found.size() == 1 && found.front().rank == beyond_ranks) found.front().rank = 0;
     std::sort(found.begin(), found.end(), [](const DumpFile& a, const DumpFile& b) { return a.rank < b.rank; });
-    jobs.push_back({std::move(name), std::move(found)});
+    jobs.push_back({std::move(name), std::move(found), {}});
   };
   for (auto& [prefix, folders] : by_prefix) {
     if (are_one_job(folders)) {
@@ -149,18 +162,21 @@ std::vector<DumpedJob> jobs_of(const std::vector<std::string>& files) {
 
 std::vector<DumpedJob> jobs_below(const std::string& folder) {
   std::error_code error;
-  std::vector<std::string> candidates;
+  std::vector<std::string> candidates, unnamed;
   for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
        !error && it != end; it.increment(error))
-    if (it->is_regular_file(error) && named(it->path())) candidates.push_back(it->path().string());
+    if (it->is_regular_file(error)) (named(it->path()) ? candidates : unnamed).push_back(it->path().string());
   std::sort(candidates.begin(), candidates.end());
+  std::sort(unnamed.begin(), unnamed.end());
   std::set<std::string> prefixes;
   for (const std::string& path : candidates)
     if (is_dump_file(path)) prefixes.insert(without_host(named(path)->prefix).first);
   std::vector<std::string> files;
   for (const std::string& path : candidates)
     if (prefixes.count(without_host(named(path)->prefix).first) != 0) files.push_back(path);
-  return jobs_of(files);
+  std::vector<DumpedJob> jobs = jobs_of(files);
+  for (const std::string& path : unnamed) add_unnamed(path, jobs);
+  return jobs;
 }
 
 namespace {
@@ -223,6 +239,8 @@ ReadJob read_job(const DumpedJob& job) {
     read.left_out.push_back({file.path, file.rank == beyond_ranks ? no_rank : file.rank, dump.error().message});
     read.unreadable.push_back(file.rank);
   }
+  for (const std::string& path : job.unnamed)
+    read.left_out.push_back({path, no_rank, "its name does not end in a rank, as nccl_trace_rank_3 does: rename it if it belongs to the job"});
   leave_out_far_times(read.dumps);
   keep_one_job(read.dumps, read.left_out);
   for (const Dump& dump : read.dumps) add_parts(dump, read.left_out);

@@ -28,6 +28,7 @@ struct DumpFile {
 struct DumpedJob {
   std::string name;             // the prefix, or the folder's name when there is none
   std::vector<DumpFile> files;  // by rank
+  std::vector<std::string> unnamed{};  // dumps beside them whose names end in no rank: "nccl_trace_rank_1 (1)"
 };
 
 // Whether this file's first bytes are those of a dump.

@@ -1,7 +1,7 @@
 #include "scenarios/reports/text/log_text.h"
 
-#include "core/base/int_set.h"
 #include "core/base/printable.h"
+#include "scenarios/text/rank_list.h"
 #include "scenarios/text/text_layout.h"
 
 #include <fmt/format.h>
@@ -12,13 +12,15 @@
 namespace pdsim::scenarios {
 namespace {
 
+constexpr std::size_t list_width = 80;
+
 // The ranks in a call come first.
 std::string stacks_text(const std::vector<StackPlace>& stacks) {
   constexpr std::size_t most_places = 4;
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::min(stacks.size(), most_places); ++i) {
     const StackPlace& at = stacks[i];
-    texts.push_back(fmt::format("{} {} in {} ({})", ranks_text(at.ranks), at.ranks.size() == 1 ? "was" : "were",
+    texts.push_back(fmt::format("{} {} in {} ({})", ranks_within(at.ranks, list_width), at.ranks.size() == 1 ? "was" : "were",
                                 at.call.empty() ? "no call of torch.distributed" : at.call, at.place));
   }
   if (stacks.size() > most_places) texts.push_back(fmt::format("others at {} more places", stacks.size() - most_places));
@@ -37,7 +39,7 @@ std::string undecided(const Report& report, const LogStory& story) {
     if (b.in == first.in && b.seq == first.seq && b.group == first.group) same.push_back(b.rank);
   return wrapped(
       fmt::format("undecided: {} waited in {}{} of group {}, and the log does not show which rank is missing",
-                  ranks_text(same), first.in, first.seq > 0 ? fmt::format(" #{}", first.seq) : std::string(),
+                  ranks_within(same, list_width), first.in, first.seq > 0 ? fmt::format(" #{}", first.seq) : std::string(),
                   first.group),
       0);
 }
@@ -76,7 +78,7 @@ std::string render_logs(const Report& report, const LogStory& story) {
   if (!story.proves.empty()) {
     out += "\nwhat the log proves\n";
     for (const LogProof& proof : story.proves)
-      out += wrapped(fmt::format("{}{}   ({})", proof.ranks.empty() ? "" : ranks_text(proof.ranks) + ": ", proof.says,
+      out += wrapped(fmt::format("{}{}   ({})", proof.ranks.empty() ? "" : ranks_within(proof.ranks, list_width) + ": ", proof.says,
                                  proof.place),
                      2);
     if (story.more_proofs > 0) out += fmt::format("  ... and {} more\n", story.more_proofs);
@@ -90,7 +92,7 @@ std::string render_stacks(const logs::LogFacts& facts) {
   const std::vector<LogProof> stacks = stacks_of(facts);
   if (stacks.empty()) return {};
   std::string out = "\nwhere the ranks are\n";
-  for (const LogProof& stack : stacks) out += wrapped(fmt::format("{}: {}", ranks_text(stack.ranks), stack.says), 2);
+  for (const LogProof& stack : stacks) out += wrapped(fmt::format("{}: {}", ranks_within(stack.ranks, list_width), stack.says), 2);
   return printable_lines(out);
 }
 

@@ -73,6 +73,11 @@ class DiagnoseLeftOut : public ::testing::Test {
   const Folder folder;
 };
 
+TEST_F(DiagnoseLeftOut, ACopyWhoseNameEndsInNoRankIsNamed) {
+  folder.write("rank_2 (1)", one_behind());
+  expect_left_out("rank_2 (1)", "its name does not end in a rank, as nccl_trace_rank_3 does: rename it if it belongs to the job");
+}
+
 TEST_F(DiagnoseLeftOut, ASecondDumpOfARankGivesWayToTheOneWithNewerCalls) {
   folder.write("rank_3.json", dump_of({2}));
   expect_left_out("rank_3.json", "a second dump of rank 3; ./rank_3 has newer calls and is used");

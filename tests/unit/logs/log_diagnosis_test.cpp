@@ -306,6 +306,27 @@ TEST(LogDiagnosis, TellsNoSizeOfTheJobThatNoLineTells) {
   EXPECT_EQ(render_logs(done.report, done.story).substr(0, 29), "job.log   names ranks up to 2");
 }
 
+TEST(LogDiagnosis, AWarningOfNcclThatNamesACauseIsTheFinding) {
+  const LogDiagnosis done = diagnosed(
+      "node2:25146:25854 [0] ib_plugin.c:1105 NCCL WARN NET/IB : Got completion from peer 10.0.35.1<49189> with error 12, opcode 0, len 0, vendor err 129\n"
+      "node2:25146:25852 [0] NCCL INFO [Service thread] Connection closed by localRank 0\n");
+  EXPECT_EQ(found(done), "connection-lost:  (waiting )");
+  EXPECT_EQ(done.report.diagnosis()->headline,
+            "NCCL on node2 (GPU 0) warned: NET/IB : Got completion from peer 10.0.35.1<49189> with error 12, opcode 0, len 0, vendor err 129");
+  EXPECT_NE(render_logs(done.report, done.story).find("local rank 0 of node2 closed its connections"), std::string::npos);
+  EXPECT_EQ(found(diagnosed("[rank3]: [2026-11-01 10:00:00] c1:77:78 [3] shm.cc:12 NCCL WARN Error while creating shared memory segment "
+                            "/dev/shm/nccl-7Qq4Rt (size 9637888)\n")),
+            "shared-memory-small: 3 (waiting )");
+}
+
+TEST(LogDiagnosis, AConnectionThatAPeerClosedIsAConsequenceInNcclsWarningsToo) {
+  const LogDiagnosis done =
+      diagnosed("a1:183006:183220 [1] misc/socket.cc:538 NCCL WARN Net : Connection closed by remote peer a2<47861>\n");
+  EXPECT_EQ(found(done), "none");
+  EXPECT_NE(render_logs(done.report, done.story).find("NCCL on a1 (GPU 1) warns: Net : Connection closed by remote peer a2<47861>"),
+            std::string::npos);
+}
+
 TEST(LogDiagnosis, OnlyConsequencesAreUndecided) {
   const LogDiagnosis done =
       diagnosed("[rank0]: RuntimeError: [gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.3]:41234\n");

@@ -67,8 +67,8 @@ std::optional<Diagnosis> all_stuck(const Report& report) {
     last = std::max(last, b.since);
     if (d.evidence.size() < 4) d.evidence.push_back({b.rank, b.call, fmt::format("is in {} #{}", b.in, b.seq)});
   }
-  d.headline = fmt::format("{} are all in {} #{}, which does not complete", ranks_text(d.ranks), in->in, in->seq);
-  d.cause = fmt::format("messages of {} #{} between {} never arrived", in->in, in->seq, ranks_text(d.ranks));
+  d.headline = fmt::format("{} are all in {} #{}, which does not complete", short_ranks(d.ranks), in->in, in->seq);
+  d.cause = fmt::format("messages of {} #{} between {} never arrived", in->in, in->seq, short_ranks(d.ranks));
   d.why =
       "Every rank made this call, with the same arguments and in the same order, so the program is not at fault. A "
       "message is missing: the network lost it, a firewall blocks it, or a process stopped inside the call.";

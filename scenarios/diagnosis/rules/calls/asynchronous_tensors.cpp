@@ -68,7 +68,7 @@ std::optional<Diagnosis> read_before_wait(const Report& report) {
       "An asynchronous call returns a Work at once, and its tensor holds the result only after wait(). Until then it "
       "may hold its old contents, part of the result, or all of it, depending on timing. {} read it {} after the call "
       "was started.",
-      capitalised(ranks_text(d.ranks)), to_string(Time{found.note->at.ps - found.call->issued.ps}));
+      capitalised(short_ranks(d.ranks)), to_string(Time{found.note->at.ps - found.call->issued.ps}));
   d.fix = {fmt::format("put `wait: {{for: {}}}` before it (work.wait() in PyTorch)", label), "work.wait() before it"};
   d.fix_lines = {"with NCCL, wait() makes only the GPU's stream wait; reading on the host also needs a synchronize"};
   place(d, report, found, "reads it here");
@@ -88,7 +88,7 @@ std::optional<Diagnosis> read_before_synchronize(const Report& report) {
       "wait() of a tensor on a GPU makes the current stream wait and returns at once: kernels that are launched later "
       "see the result, the program does not. {} looked at it {} after the call was started, while {} still ran; copies "
       "with non_blocking=True, pinned memory and timers around the call all have this problem.",
-      capitalised(ranks_text(d.ranks)), to_string(Time{found.note->at.ps - found.call->issued.ps}), found.call->name);
+      capitalised(short_ranks(d.ranks)), to_string(Time{found.note->at.ps - found.call->issued.ps}), found.call->name);
   d.fix = "put `synchronize` before it (torch.cuda.synchronize(), or the synchronize() of the stream or of an event)";
   d.fix_lines = {alternative("read without `non_blocking` (.item(), .cpu()), which waits for the stream")};
   place(d, report, found, "reads it here");
@@ -107,7 +107,7 @@ std::optional<Diagnosis> write_before_wait(const Report& report) {
   d.why = fmt::format(
       "An asynchronous call sends from the tensor itself, not from a copy. No call fails: the others receive whatever "
       "the memory holds when the backend reads it, and {} had overwritten it by then.",
-      ranks_text(d.ranks));
+      short_ranks(d.ranks));
   d.fix = {fmt::format("put `wait: {{for: {}}}` before it (work.wait() in PyTorch)", label), "work.wait() before it"};
   d.fix_lines = {alternative("send a clone, or use two buffers in turn")};
   place(d, report, found, "overwrites it here");

@@ -105,7 +105,7 @@ void advise_loops(Diagnosis& found, const Report& report, const ScheduleDifferen
 }
 
 void advise_left_out(Diagnosis& found, const Report& report, const ScheduleDifference& d) {
-  const std::string ranks = ranks_text(d.culprits);
+  const std::string ranks = short_ranks(d.culprits);
   const bool one = count_of(d.left_out) == 1;
   if (evaluates(report, d.left_out) && has_wrapper(report, d))
     return advise_evaluation(found, d, who(d.others, "runs", "run"));
@@ -134,7 +134,7 @@ void advise_rhythm(Diagnosis& found, const Report& report, const std::vector<Cal
 }
 
 void advise_extra(Diagnosis& found, const Report& report, const ScheduleDifference& d) {
-  const std::string ranks = ranks_text(d.culprits);
+  const std::string ranks = short_ranks(d.culprits);
   const bool one = count_of(d.extra) == 1;
   if (evaluates(report, d.extra) && has_wrapper(report, d))
     return advise_evaluation(found, d, who(d.culprits, "runs", "run"));

@@ -106,7 +106,7 @@ Order order_of(const Report& report, const Camp& culprit, const Camp& other) {
 // Only a rank that is one call ahead or behind makes every later call meet another one.
 std::string order_text(Order order, const Camp& culprit, const Camp& other) {
   constexpr std::string_view later = " Every later call on this group is mismatched as well.";
-  const std::string ranks = capitalised(ranks_text(culprit.ranks));
+  const std::string ranks = capitalised(short_ranks(culprit.ranks));
   switch (order) {
     case Order::unknown:
     case Order::in_step:
@@ -149,7 +149,7 @@ Time since(const Report& report, const std::vector<Camp>& camps) {
 
 void explain_eval(Diagnosis& d, const Report& report, const Camp& eval, const Camp& other) {
   const Seq seq = report.divergence->seq;
-  const std::string ranks = ranks_text(eval.ranks), rest = ranks_text(other.ranks);
+  const std::string ranks = short_ranks(eval.ranks), rest = short_ranks(other.ranks);
   d.headline = fmt::format("{} broadcasts buffers in eval, where {} called {}", ranks, rest, call_text(*other.call));
   if (eval.ranks.size() > 1) d.headline.replace(ranks.size() + 1, 10, "broadcast");
   d.cause =

@@ -86,7 +86,7 @@ std::optional<Diagnosis> group_cycle(const Report& report) {
   for (const BlockedRank& b : waits.blocked)
     if (const Call* call = call_by_id(log_of(report.run, b.rank), b.call); call != nullptr && contains(d.ranks, b.rank))
       asynchronous = asynchronous || call->async;
-  const std::string ranks = ranks_text(d.ranks), where = list_text(places);
+  const std::string ranks = short_ranks(d.ranks), where = list_text(places);
   d.headline = fmt::format("{} wait for each other across groups {}", ranks, list_text(groups));
   d.cause = fmt::format("{} use groups {} in different orders: {}", ranks, list_text(groups), where);
   d.why = fmt::format(

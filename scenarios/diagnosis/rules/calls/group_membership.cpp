@@ -87,18 +87,18 @@ std::optional<Diagnosis> outside_of_group(const Report& report) {
   d.headline = fmt::format("{} the result of {} of group {}, to which {} not belong", who(d.ranks, "uses", "use"),
                            operation, group, d.ranks.size() == 1 ? "it does" : "they do");
   d.cause = fmt::format("{} outside a group does nothing, so the tensors of {} are unchanged", operation,
-                        ranks_text(d.ranks));
+                        short_ranks(d.ranks));
   d.why =
       "new_group gives every rank of the world a handle; outside the group it is a dummy. A collective on the dummy "
       "returns at once without an error: PyTorch prints a warning, and the tensor keeps its old value. Whatever the "
       "program computes from that value is wrong, on these ranks only.";
   d.fix = fmt::format("create group {} with every rank that needs the result", group);
   d.fix_lines = {alternative("use the result only inside `if rank in ranks`, and broadcast it to the others")};
-  add_span(d, report, use->site.line, use->site.column, fmt::format("{} use it", ranks_text(d.ranks)), true);
+  add_span(d, report, use->site.line, use->site.column, fmt::format("{} use it", short_ranks(d.ranks)), true);
   add_span(d, report, call->site.line, call->site.column, "does nothing outside the group", false);
   d.inevitable_at = use->at;
   d.inevitable = fmt::format("since {}: {} of group {} did nothing on {}", to_string(use->at), operation, group,
-                             ranks_text(d.ranks));
+                             short_ranks(d.ranks));
   return d;
 }
 

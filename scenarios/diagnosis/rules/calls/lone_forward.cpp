@@ -38,7 +38,7 @@ bool is_lone_forward(const Report& report, const std::vector<Rank>& ranks, const
 
 void explain_lone_forward(Diagnosis& d, const Report& report, const std::vector<Rank>& ranks, const Call& call,
                           const std::vector<Rank>& rest, const Call& other) {
-  const std::string these = ranks_text(ranks), those = ranks_text(rest),
+  const std::string these = short_ranks(ranks), those = short_ranks(rest),
                     number = fmt::format("#{}", report.divergence->seq);
   d.headline = fmt::format("{} through DDP's wrapper, which broadcasts buffers, where {} called {}",
                            who(ranks, "ran a forward", "ran a forward"), those, call_text(other));

@@ -70,7 +70,7 @@ std::string last_rounds_text(const Report& report, const std::vector<CallsApart>
     for (std::size_t r = 0; r < rounds.size(); ++r) ranks[rounds[r]].push_back(static_cast<Rank>(r));
     std::vector<std::string> parts;
     for (const auto& [number, those] : ranks)
-      parts.push_back(fmt::format("{} round{} on {}", number, number == 1 ? "" : "s", ranks_text(those)));
+      parts.push_back(fmt::format("{} round{} on {}", number, number == 1 ? "" : "s", short_ranks(those)));
     return fmt::format("In {} {} at line {} runs in {}. ", place_of(loop_at(report.schedule, site.loop)),
                        site.operation, site.mark.line, fmt::join(parts, ", in "));
   }
@@ -111,7 +111,7 @@ std::string loops_text(const Report& report, const ScheduleDifference& differenc
     const std::string elsewhere =
         key.first == longer ? "" : fmt::format(", in {}", place_of(loop_at(report.schedule, key.first)));
     parts.push_back(
-        fmt::format("after {} round{} on {}{}", key.second, key.second == 1 ? "" : "s", ranks_text(those), elsewhere));
+        fmt::format("after {} round{} on {}{}", key.second, key.second == 1 ? "" : "s", short_ranks(those), elsewhere));
   }
   return fmt::format("The ranks leave {} at different times: {}. ", place_of(loop_at(report.schedule, longer)),
                      fmt::join(parts, "; "));

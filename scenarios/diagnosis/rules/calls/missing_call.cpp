@@ -80,7 +80,7 @@ std::optional<Diagnosis> missing_from_dump(const Report& report) {
   const Call* call = hang.end == HangEnd::absent ? common_call(report, hang.nearest) : nullptr;
   if (call == nullptr) return std::nullopt;
   const std::vector<Rank> here = ranks_in(report, hang.nearest, *call);
-  const std::string culprits = ranks_text(hang.ends), where = number_and_group(*call);
+  const std::string culprits = short_ranks(hang.ends), where = number_and_group(*call);
   const bool one = hang.ends.size() == 1;
   Diagnosis d;
   d.ranks = hang.ends;
@@ -111,7 +111,7 @@ std::optional<Diagnosis> missing_from_dump(const Report& report) {
     d.waiting.clear();
     d.headline = fmt::format("{} in {}, which only {} called; {} did not", who(here, "waits", "wait"),
                              name_and_number(*call), here.size() == 1 ? "it" : "they", culprits);
-    d.cause = fmt::format("{} made a call that the others did not make: {}", ranks_text(here), where);
+    d.cause = fmt::format("{} made a call that the others did not make: {}", short_ranks(here), where);
     d.why = fmt::format("{} {}{}, and {} in it. For {} the call before it is the last.{}",
                         capitalised(who(here, "called", "called")), where, at_place(*call),
                         here.size() == 1 ? "waits" : "wait", culprits, age_sentence(report));
@@ -165,7 +165,7 @@ std::optional<Diagnosis> missing_from_record(const Report& report) {
   if (call == nullptr || d.ranks.empty()) return std::nullopt;
   d.evidence.push_back(evidence_of(waiting.front(), *call, fmt::format("waits in {} #{}", call_text(*call), at.seq)));
   const std::vector<Rank> missing = d.ranks;
-  const std::string culprits = ranks_text(missing);
+  const std::string culprits = short_ranks(missing);
   d.headline = fmt::format("{} in {} #{} for {}, which never called it", who(waiting, "waits", "wait"),
                            call_text(*call), at.seq, culprits);
   d.cause =
@@ -177,13 +177,13 @@ std::optional<Diagnosis> missing_from_record(const Report& report) {
       "Every rank of a group must make the same calls in the same order. {} reached {}, call #{} of group {}. "
       "Meanwhile {} "
       "{}, so the call can never complete.{}",
-      capitalised(ranks_text(waiting)), call_text(*call), at.seq, at.group, culprits, whereabouts(report, missing),
+      capitalised(short_ranks(waiting)), call_text(*call), at.seq, at.group, culprits, whereabouts(report, missing),
       loop_text(report, missing, waiting.front(), *call));
   d.fix = fmt::format("make this call on every rank of group {}, or on none", at.group);
   d.fix_lines = {
       "look for a loop that runs more times on some ranks (uneven data), an early return, or an `if rank == ...`"};
   if (at.minority == waiting) {  // most ranks agree that there is no such call
-    d.cause = fmt::format("only {} called {} #{} of group {}; {} never did", ranks_text(waiting), call_text(*call),
+    d.cause = fmt::format("only {} called {} #{} of group {}; {} never did", short_ranks(waiting), call_text(*call),
                           at.seq, at.group, culprits);
     d.ranks = waiting;
   }
@@ -197,7 +197,7 @@ std::optional<Diagnosis> missing_from_record(const Report& report) {
   }
   d.inevitable_at = latest;
   d.inevitable = fmt::format("since {}: {} {} and {} called {} #{}", to_string(latest), culprits,
-                             whereabouts(report, missing), ranks_text(waiting), call_text(*call), at.seq);
+                             whereabouts(report, missing), short_ranks(waiting), call_text(*call), at.seq);
   return d;
 }
 

@@ -59,7 +59,7 @@ std::optional<Diagnosis> left_undone(const Report& report) {
     d.why = fmt::format(
         "An asynchronous call returns at once and continues only while its process lives. Rank {} never waited for {} "
         "and ended at {}, and its messages were lost with it. {} depended on that call and could not finish.",
-        rank, what, to_string(result.log.ended), capitalised(ranks_text(waiting)));
+        rank, what, to_string(result.log.ended), capitalised(short_ranks(waiting)));
     d.fix = {"wait for every asynchronous call before the program ends:  wait: {for: label}   (work.wait())",
              "work.wait() for every asynchronous call before the program ends"};
     add_span(d, report, call->site.line, call->site.column,
@@ -130,19 +130,19 @@ std::optional<Diagnosis> missing_exit(const Report& report) {
   const Call* done = collective_at(log_of(report.run, one), inside->call->group, inside->call->seq);
   d.evidence.push_back(evidence_of(one, *done, fmt::format("left {} at {}", what, to_string(done->finished))));
   d.headline =
-      fmt::format("{} never left {}, which {} left", ranks_text(inside->stuck), what, ranks_text(inside->left));
-  d.cause = fmt::format("all ranks of the group entered {}, and {} did not leave it", what, ranks_text(inside->stuck));
+      fmt::format("{} never left {}, which {} left", short_ranks(inside->stuck), what, short_ranks(inside->left));
+  d.cause = fmt::format("all ranks of the group entered {}, and {} did not leave it", what, short_ranks(inside->stuck));
   d.why = fmt::format(
       "Every rank of the group made this call with the same arguments. It is over for {}; {} still in it: data from "
       "the others did not arrive, and no record says why. Later calls that need these ranks cannot complete either.",
-      ranks_text(inside->left), who(inside->stuck, "is", "are"));
+      short_ranks(inside->left), who(inside->stuck, "is", "are"));
   d.fix = fmt::format("look at the network and the processes of {}; no change to the program helps",
-                      ranks_text(inside->stuck));
+                      short_ranks(inside->stuck));
   d.fix_lines = {"when a collective returns, a rank knows only that its own part is over"};
   add_span(d, report, inside->call->site.line, inside->call->site.column,
            fmt::format("all came here, and {}", who(inside->stuck, "stays", "stay")), true);
   d.inevitable =
-      fmt::format("since {}: the last of {} had entered", to_string(d.inevitable_at), ranks_text(inside->stuck));
+      fmt::format("since {}: the last of {} had entered", to_string(d.inevitable_at), short_ranks(inside->stuck));
   return d;
 }
 

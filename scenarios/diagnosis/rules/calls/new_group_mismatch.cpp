@@ -116,7 +116,7 @@ std::string what_it_did_instead(const Report& report, Rank rank) {
 }
 
 void explain_missing(Diagnosis& d, const Report& report, const Disagreement& found, int number) {
-  const std::string who_is_missing = ranks_text(found.missing);
+  const std::string who_is_missing = short_ranks(found.missing);
   const std::string place = what_it_did_instead(report, found.missing.front());
   d.ranks = found.missing;
   d.headline = fmt::format("rank {} makes the group {}, and {} did not call new_group for it", found.made.rank,

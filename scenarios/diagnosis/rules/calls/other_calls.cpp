@@ -96,7 +96,7 @@ std::string held_back_text(const Report& report, const ScheduleDifference& d) {
 
 std::string headline_of(const Report& report, const ScheduleDifference& d) {
   if (!d.held_back.empty()) return held_back_text(report, d);
-  const std::string others = ranks_text(d.others);
+  const std::string others = short_ranks(d.others);
   const bool one = d.others.size() == 1;
   if (replaces(report, d))
     return fmt::format("{} {} where {} {} {}", who(d.culprits, "calls", "call"),
@@ -110,7 +110,7 @@ std::string headline_of(const Report& report, const ScheduleDifference& d) {
     parts.push_back(fmt::format("{} {} that {} {} not make: {}", d.culprits.size() == 1 ? "makes" : "make",
                                 number_of(d.extra), others, one ? "does" : "do", calls_text(report, d.extra)));
   if (parts.empty()) return moved_text(report, d);
-  return fmt::format("{} {}", ranks_text(d.culprits), fmt::join(parts, ", and "));
+  return fmt::format("{} {}", short_ranks(d.culprits), fmt::join(parts, ", and "));
 }
 
 std::string recorded_place(const Call& call) {
@@ -178,7 +178,7 @@ void add_places(Diagnosis& found, const Report& report, const ScheduleDifference
     if (!known && found.spans.size() < most) add_span(found, report, mark.line, mark.column, label, found.spans.empty());
   };
   for (const CallsApart& c : d.held_back)
-    add(c.site, fmt::format("inside of no_sync on {}{}", ranks_text(d.culprits), steps_text(c.steps)));
+    add(c.site, fmt::format("inside of no_sync on {}{}", short_ranks(d.culprits), steps_text(c.steps)));
   for (const CallsApart& c : d.left_out)
     add(c.site, fmt::format("{}, {}{}", who(d.others, "makes this call", "make this call"),
                             who(d.culprits, "does not", "do not"), steps_text(c.steps)));
@@ -200,8 +200,8 @@ void cite_calls(Diagnosis& found, const ScheduleDifference& d) {
   found.evidence.push_back(evidence_of(d.first_rank, *d.first, fmt::format("made {}, which is not in the program of {}",
                                                                     recorded_place(*d.first),
                                                                     contains(d.culprits, d.first_rank)
-                                                                        ? ranks_text(d.others)
-                                                                        : ranks_text(d.culprits))));
+                                                                        ? short_ranks(d.others)
+                                                                        : short_ranks(d.culprits))));
   if (!d.met) return;
   found.evidence.push_back(evidence_of(d.met->my_rank, *d.met->mine, fmt::format("#{}: {}", d.met->mine->seq, recorded_place(*d.met->mine))));
   found.evidence.push_back(

@@ -54,7 +54,7 @@ std::string places_of(const Report& report, const std::vector<PlaceCalls>& calls
 }
 
 std::string headline_of(const Report& report, const RecordedDifference& d) {
-  const std::string mine = ranks_text(d.culprits), theirs = ranks_text(d.others);
+  const std::string mine = short_ranks(d.culprits), theirs = short_ranks(d.others);
   if (d.is_sure && !d.swapped.empty()) {
     const SwappedCalls& swap = d.swapped.front();
     const std::size_t more = d.swapped.size() - 1;
@@ -78,7 +78,7 @@ std::string own_calls_text(const Report& report, const RecordedDifference& d) {
   std::string text;
   for (const auto& [calls, ranks] : {std::pair{&d.extra, &d.culprits}, std::pair{&d.left_out, &d.others}})
     if (calls->size() > 1 || (!calls->empty() && calls->front().numbers.size() > 1))
-      text += fmt::format(" Until the ranks stopped, only {} had called {}.", ranks_text(*ranks), places_of(report, *calls));
+      text += fmt::format(" Until the ranks stopped, only {} had called {}.", short_ranks(*ranks), places_of(report, *calls));
   return text;
 }
 
@@ -104,11 +104,11 @@ bool may_be_rounds(const Report& report, const RecordedDifference& d) {
 std::string one_more_text(const Report& report, const RecordedDifference& d) {
   const OneRoundMore& more = *d.one_more;
   const auto times = [](std::int64_t n) { return fmt::format("{} time{}", n, n == 1 ? "" : "s"); };
-  const std::string who_made = ranks_text(more.is_mine ? d.culprits : d.others), who_less = ranks_text(more.is_mine ? d.others : d.culprits);
+  const std::string who_made = short_ranks(more.is_mine ? d.culprits : d.others), who_less = short_ranks(more.is_mine ? d.others : d.culprits);
   return fmt::format(" With that one {} called {} {}, and {} {}{}: {} may be in a round more of that loop (other numbers of batches, a `break`), or {} "
                      "made a call that is not in the loop of the others.",
                      who_made, placed(recorded(report, more.call)), times(more.rounds), who_less, times(more.rounds - 1),
-                     d.first_number > 1 ? fmt::format(" since #{}", d.first_number) : "", who_made, ranks_text(d.culprits));
+                     d.first_number > 1 ? fmt::format(" since #{}", d.first_number) : "", who_made, short_ranks(d.culprits));
 }
 
 std::string why_of(const Report& report, const RecordedDifference& d) {
@@ -146,14 +146,14 @@ void move_out_of_branch(Diagnosis& found, const std::string& ranks) {
 }
 
 void write_fix(Diagnosis& found, const Report& report, const RecordedDifference& d) {
-  const std::string ranks = ranks_text(d.culprits);
+  const std::string ranks = short_ranks(d.culprits);
   if (d.is_sure && !d.swapped.empty()) {
     found.fix = "give these calls one order on every rank";
     found.fix_lines = {"no set, order of arrival or `if rank == ...` may decide it"};
   } else if (may_be_rounds(report, d)) {
     // Fewer batches and one call more look the same here: neither is said to be it.
     found.fix = fmt::format("let {} run the same number of {} as {}, or take the call that {} alone {} out of the loop", ranks,
-                            meets_backward(report, d) ? "backwards" : "rounds", ranks_text(d.others), ranks, d.culprits.size() == 1 ? "makes" : "make");
+                            meets_backward(report, d) ? "backwards" : "rounds", short_ranks(d.others), ranks, d.culprits.size() == 1 ? "makes" : "make");
     found.fix_lines = {
         "for fewer batches, a skipped batch or a `break`: use a sampler that pads or drops, put model.join() around "
         "the loop, or all_reduce the decision, so that all ranks go on or none",
@@ -170,7 +170,7 @@ void write_fix(Diagnosis& found, const Report& report, const RecordedDifference&
         "if a rank skips a batch or decides to stop, tell the others first: all_reduce the decision, then all ranks go "
         "on or none"};
   } else if (d.is_sure && d.tie) {
-    move_out_of_branch(found, ranks_text(d.others));
+    move_out_of_branch(found, short_ranks(d.others));
   } else if (d.is_sure) {
     const std::string& operation = recorded(report, d.left_out.empty() ? d.theirs : d.left_out.front().first).name;
     const bool alike = std::all_of(d.left_out.begin(), d.left_out.end(), [&](const PlaceCalls& c) { return recorded(report, c.first).name == operation; });
@@ -211,7 +211,7 @@ bool has_face(const Report& report, const RecordedDifference& d, Face face) {
 std::string rounds_text(const Report& report, const LoopRounds& rounds) {
   std::vector<std::string> parts;
   for (const auto& [number, ranks] : rounds.place.ranks_by_rounds)
-    parts.push_back(fmt::format("{} time{} on {}", number, number == 1 ? "" : "s", ranks_text(ranks)));
+    parts.push_back(fmt::format("{} time{} on {}", number, number == 1 ? "" : "s", short_ranks(ranks)));
   const std::string since = rounds.first_number > 1 ? fmt::format(" since #{}, where the records begin", rounds.first_number) : "";
   return fmt::format("The ranks left the loop around {} after different numbers of rounds: it was called {}{}.",
                      placed(recorded(report, rounds.place.call)), fmt::join(parts, ", "), since);

@@ -41,17 +41,17 @@ bool evaluates(const RankLog& log) {
 
 // "rank 0 called barrier", "ranks 0, 1 had finished their programs"
 std::string deed_of(const Camp& rest) {
-  if (rest.call != nullptr) return fmt::format("{} called {}", ranks_text(rest.ranks), call_text(*rest.call));
+  if (rest.call != nullptr) return fmt::format("{} called {}", short_ranks(rest.ranks), call_text(*rest.call));
   return who(rest.ranks, "had finished its program", "had finished their programs");
 }
 
 void explain_generation(Diagnosis& d, const Report& report, const Camp& alone, const Camp& rest) {
   const bool others_too = evaluates(log_of(report.run, rest.ranks.front()));
-  const std::string ranks = ranks_text(alone.ranks);
+  const std::string ranks = short_ranks(alone.ranks);
   d.headline = fmt::format("{} unit {} for another forward of eval, where {}", who(alone.ranks, "gathers", "gather"),
                            unit_of(alone), deed_of(rest));
   d.cause = fmt::format("every forward of a sharded model gathers its units on all ranks, and as {} {} forwards than {}",
-                        number(report), who(alone.ranks, "makes more", "make more"), ranks_text(rest.ranks));
+                        number(report), who(alone.ranks, "makes more", "make more"), short_ranks(rest.ranks));
   if (others_too) {
     d.fix =
         "make the same number of forwards on every rank: generate(..., synced_gpus=True), which continues until all "
@@ -69,7 +69,7 @@ void explain_full_state(Diagnosis& d, const Report& report, const Camp& alone, c
   d.headline = fmt::format("{} unit {} for the full state, where {}", who(alone.ranks, "gathers", "gather"),
                            unit_of(alone), deed_of(rest));
   d.cause = fmt::format("the full state of a sharded model is gathered from all ranks, and only {} {} for it, as {}",
-                        ranks_text(alone.ranks), alone.ranks.size() == 1 ? "asks" : "ask", number(report));
+                        short_ranks(alone.ranks), alone.ranks.size() == 1 ? "asks" : "ask", number(report));
   d.fix = {"ask for the state on every rank, and write it on rank 0:  checkpoint: {rank0_only: true}",
            "ask for the state on every rank, and write it on rank 0"};
   d.fix_lines = {
@@ -88,7 +88,7 @@ void explain_one_more_step(Diagnosis& d, const Camp& alone, const Camp& rest) {
   d.headline = fmt::format("{} unit {}{}, where {}", who(alone.ranks, gathers ? "gathers" : "reduces", gathers ? "gather" : "reduce"),
                            unit_of(alone), step, deed_of(rest));
   d.cause = fmt::format("every step of a sharded model gathers and reduces its units on all ranks, and {} fewer steps than {}",
-                        who(rest.ranks, "makes", "make"), ranks_text(alone.ranks));
+                        who(rest.ranks, "makes", "make"), short_ranks(alone.ranks));
   d.fix =
       "let every rank make the same number of steps: DistributedSampler, which pads, or drop_last=True; join() does "
       "not take "
@@ -112,7 +112,7 @@ void explain_forwards(Diagnosis& d, const Report& report, const Camp& culprit, c
                              step, who(runs.ranks, "gathers", "gather"), number(report));
     d.cause = fmt::format("only ranks whose forward reaches a unit gather it, and the forward does not reach unit {} "
                           "on {} in step {}",
-                          unit, ranks_text(skips.ranks), step);
+                          unit, short_ranks(skips.ranks), step);
     d.fix = fmt::format("run unit {} on every rank, on nothing where it has no rows:  y = y + 0 * {}(x[:1]).sum()", unit, unit);
     d.fix_lines = {"DeepSpeed: deepspeed.utils.set_z3_leaf_modules(model, [MoEBlock]) gathers all experts of a block at once",
                    "FSDP: wrap the block of all experts as one unit, not each expert"};

@@ -140,7 +140,7 @@ std::optional<Diagnosis> communicator_incomplete(const Report& report) {
   if (!found) return std::nullopt;
   Diagnosis d;
   d.ranks = found->absent;
-  const std::string came = ranks_text(found->came), absent = ranks_text(found->absent);
+  const std::string came = short_ranks(found->came), absent = short_ranks(found->absent);
   d.headline = fmt::format("the first batch of group {} waits for {}, because NCCL creates a communicator only with "
                            "all ranks",
                            found->call->group, absent);

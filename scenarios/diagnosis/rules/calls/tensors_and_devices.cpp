@@ -89,7 +89,7 @@ std::optional<Diagnosis> device_shared(const Report& report) {
   add_span(d, report, call->site.line, call->site.column, "the first call compares GPUs", true);
   add_span(d, report, Section::world, "counts the GPUs of a node", false);
   d.inevitable_at = call->issued;
-  d.inevitable = fmt::format("since {}: {} compared their GPUs", to_string(call->issued), ranks_text(d.ranks));
+  d.inevitable = fmt::format("since {}: {} compared their GPUs", to_string(call->issued), short_ranks(d.ranks));
   return d;
 }
 

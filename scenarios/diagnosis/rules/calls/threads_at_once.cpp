@@ -25,7 +25,7 @@ std::optional<Diagnosis> threads_at_once(const Report& report) {
                fmt::format("a second thread of rank {} waited to make this call", result.log.rank), d.spans.empty());
     }
   if (d.ranks.empty()) return std::nullopt;
-  const std::string ranks = ranks_text(d.ranks);
+  const std::string ranks = short_ranks(d.ranks);
   d.headline = fmt::format("two threads of {} called torch.distributed at once, and pdsim carries one at a time", ranks);
   d.cause = fmt::format("a thread of {} could not call {} until another thread's call was over; this hang may not happen in the real job",
                         ranks, list_text(held_back));

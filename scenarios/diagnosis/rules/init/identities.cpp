@@ -81,7 +81,7 @@ std::optional<Diagnosis> port_in_use(const Report& report) {
   const Doubles doubles = doubles_of(report, d);
   const std::int64_t port = first->as<notes::PortTaken>().port;
   d.headline = fmt::format("{} to listen on port {}, where {} of another job listens", who(d.ranks, "wants", "want"),
-                           port, ranks_text(holders));
+                           port, short_ranks(holders));
   d.cause = fmt::format("two jobs have MASTER_PORT {} on one host", port);
   d.why =
       "The process with rank 0 serves the store at MASTER_PORT. The operating system does not let the second one "
@@ -90,7 +90,7 @@ std::optional<Diagnosis> port_in_use(const Report& report) {
   if (!doubles.ranks.empty())
     d.why += fmt::format(" There it met {}, which had joined as {} before {}, and no one waits for the second process "
                          "with a rank.",
-                         ranks_text(doubles.holders), ranks_text(doubles.say), ranks_text(doubles.ranks));
+                         short_ranks(doubles.holders), short_ranks(doubles.say), short_ranks(doubles.ranks));
   d.fix = {"use a different port for each job: init_process_group: {port: ...}, that is, MASTER_PORT, or torchrun "
            "--rdzv-endpoint=localhost:0",
            "use a different port for each job: MASTER_PORT, or torchrun --rdzv-endpoint=localhost:0"};
@@ -108,10 +108,10 @@ std::optional<Diagnosis> rank_claimed_twice(const Report& report) {
   d.ranks = doubles.ranks;
   d.headline =
       fmt::format("{} to init_process_group as {}, which {} already {}", who(d.ranks, "comes", "come"),
-                  ranks_text(doubles.say), ranks_text(doubles.holders), doubles.holders.size() == 1 ? "is" : "are");
+                  short_ranks(doubles.say), short_ranks(doubles.holders), doubles.holders.size() == 1 ? "is" : "are");
   d.cause = doubles.all_local ? fmt::format("{} its place in its node for its rank: LOCAL_RANK for RANK",
                                             who(d.ranks, "took", "took"))
-                              : fmt::format("two processes claim {}", ranks_text(doubles.say));
+                              : fmt::format("two processes claim {}", short_ranks(doubles.say));
   d.why =
       "Nothing counts processes: each publishes its address under its own rank and looks up the others under theirs. "
       "If two have the same rank, the others meet only one of them. The second waits for peers that do not expect it, "
@@ -143,8 +143,8 @@ std::optional<Diagnosis> store_not_shared(const Report& report) {
     for (const Rank rank : ranks) add_once(d.ranks, rank);
   }
   d.headline = fmt::format("{} the store {}, and {} {}", who(d.ranks, "opened", "opened"), list_text(others_have),
-                           ranks_text(files.at(right)), right);
-  d.cause = fmt::format("{} another file than {}", who(d.ranks, "has", "have"), ranks_text(files.at(right)));
+                           short_ranks(files.at(right)), right);
+  d.cause = fmt::format("{} another file than {}", who(d.ranks, "has", "have"), short_ranks(files.at(right)));
   d.why =
       "With file:// the ranks meet through one file that all of them see. A relative path, or one on a host's local "
       "disk, names a different file on each host: every rank writes its own address and waits for records that the "

@@ -59,7 +59,7 @@ std::optional<Diagnosis> late_to_init(const Report& report) {
   d.evidence.push_back(
       evidence_of(given_up->rank, *given_up->call, fmt::format("gave up init_process_group after {}", waited)));
   d.headline = fmt::format("{} gave up init_process_group after {}, while {} still at work in {}",
-                           ranks_text(given_up->ranks), waited, who(d.ranks, "was", "were"), work->name);
+                           short_ranks(given_up->ranks), waited, who(d.ranks, "was", "were"), work->name);
   d.cause = fmt::format("{} in {} when the timeout of the store expired", who(d.ranks, "was", "were"), work->name);
   d.why = fmt::format(
       "No rank hung: {}. In init_process_group every rank waits for keys that the others set in the store, and the "
@@ -73,7 +73,7 @@ std::optional<Diagnosis> late_to_init(const Report& report) {
       alternative("world: {timeout: ...}   (init_process_group(timeout=...), which the store uses too)",
                   "init_process_group(..., timeout=timedelta(...)) longer than that, which the store uses too")};
   add_span(d, report, given_up->call->site.line, given_up->call->site.column,
-           ranks_text(given_up->ranks) + " waited here", true);
+           short_ranks(given_up->ranks) + " waited here", true);
   add_span(d, report, work->site.line, work->site.column, fmt::format("{} here", who(d.ranks, "was", "were")), false);
   d.inevitable_at = end;
   d.inevitable = fmt::format("since {}: the timeout expired", to_string(end));
@@ -101,7 +101,7 @@ std::optional<Diagnosis> absent_from_init(const Report& report) {
   d.evidence.push_back(evidence_of(d.waiting.front(), *waits, "waits in init_process_group"));
   d.evidence.push_back({absent, -1, "ended without calling init_process_group"});
   d.headline = fmt::format("{} in init_process_group for {}, which never called it",
-                           who(d.waiting, "waits", "wait"), ranks_text(d.ranks));
+                           who(d.waiting, "waits", "wait"), short_ranks(d.ranks));
   d.cause = fmt::format("{} its program without calling init_process_group", who(d.ranks, "ended", "ended"));
   d.why = fmt::format(
       "init_process_group returns when all {} ranks have met in the store. {} without joining, and nothing tells the "
@@ -110,7 +110,7 @@ std::optional<Diagnosis> absent_from_init(const Report& report) {
   d.fix = "let every rank call init_process_group, or start only the ranks that call it";
   d.fix_lines = {"look for an early return or an `if rank ...` before it"};
   add_span(d, report, waits->site.line, waits->site.column,
-           fmt::format("{} here for {}", who(d.waiting, "waits", "wait"), ranks_text(d.ranks)), true);
+           fmt::format("{} here for {}", who(d.waiting, "waits", "wait"), short_ranks(d.ranks)), true);
   d.inevitable_at = last;
   d.inevitable = fmt::format("since {}: {} without init_process_group", to_string(last),
                              who(d.ranks, "has ended", "have ended"));

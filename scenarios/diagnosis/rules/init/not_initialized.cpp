@@ -22,7 +22,7 @@ std::optional<Diagnosis> not_initialized(const Report& report) {
   if (first == nullptr) return std::nullopt;
   const std::vector<Rank> joined = others(report, d.ranks);
   d.headline = fmt::format("{} {} before init_process_group", who(d.ranks, "calls", "call"), first->name);
-  d.cause = fmt::format("{} {} no init_process_group before {}", ranks_text(d.ranks),
+  d.cause = fmt::format("{} {} no init_process_group before {}", short_ranks(d.ranks),
                         d.ranks.size() == 1 ? "makes" : "make", first->name);
   d.why =
       "A collective without `group` uses the default process group, and so does DistributedDataParallel. Each process "
@@ -30,12 +30,12 @@ std::optional<Diagnosis> not_initialized(const Report& report) {
       "spawned this one, does not count.";
   if (!joined.empty())
     d.why +=
-        fmt::format(" {} called it and waited there for {}.", capitalised(ranks_text(joined)), ranks_text(d.ranks));
+        fmt::format(" {} called it and waited there for {}.", capitalised(short_ranks(joined)), short_ranks(d.ranks));
   d.fix = "let every rank call init_process_group first";
   d.fix_lines = {"with spawn or a launcher, call it inside the function that each process runs"};
   add_span(d, report, first->site.line, first->site.column, "needs the process group", true);
   d.inevitable_at = first->issued;
-  d.inevitable = fmt::format("since {}: {} reached {} without a group", to_string(first->issued), ranks_text(d.ranks),
+  d.inevitable = fmt::format("since {}: {} reached {} without a group", to_string(first->issued), short_ranks(d.ranks),
                              first->name);
   return d;
 }
@@ -71,7 +71,7 @@ std::optional<Diagnosis> initialized_twice(const Report& report) {
     add_span(d, report, made->site.line, made->site.column, "made the group", false);
   d.inevitable_at = second->issued;
   d.inevitable =
-      fmt::format("since {}: {} reached the second init_process_group", to_string(second->issued), ranks_text(d.ranks));
+      fmt::format("since {}: {} reached the second init_process_group", to_string(second->issued), short_ranks(d.ranks));
   return d;
 }
 

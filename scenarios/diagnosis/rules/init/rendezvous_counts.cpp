@@ -61,7 +61,7 @@ void explain_absent(Diagnosis& d, std::int64_t count, int started) {
   d.why = fmt::format(
       "init_process_group returns when world_size ranks have met. The number comes from the caller, and nothing counts "
       "the processes: {} {} for the address of rank {}, which no process will publish.",
-      ranks_text(d.ranks), d.ranks.size() == 1 ? "looks" : "look", started);
+      short_ranks(d.ranks), d.ranks.size() == 1 ? "looks" : "look", started);
 }
 
 // Fewer ranks expected than started, on some ranks or on all.
@@ -73,21 +73,21 @@ void explain_left_out(Diagnosis& d, const Report& report, const std::vector<Rank
   for (const Rank rank : d.ranks)
     if (rank >= count && contains(failed, rank)) beyond.push_back(rank);
   const std::vector<Rank> rest = others(report, d.ranks);
-  d.cause = beyond.empty() ? fmt::format("{} {} other ranks than {}", ranks_text(d.ranks),
-                                         d.ranks.size() == 1 ? "expects" : "expect", ranks_text(rest))
+  d.cause = beyond.empty() ? fmt::format("{} {} other ranks than {}", short_ranks(d.ranks),
+                                         d.ranks.size() == 1 ? "expects" : "expect", short_ranks(rest))
                            : fmt::format("{} not in a world of {}", who(beyond, "is", "are"), count);
   d.why = fmt::format(
       "The world size comes from the caller of init_process_group, and nothing counts the processes. A world of {} has "
       "{}.",
       count, count == 1 ? "only rank 0" : fmt::format("only ranks 0 to {}", count - 1));
   if (!beyond.empty())
-    d.why += fmt::format(" {} {} that and {} rejected.", capitalised(ranks_text(beyond)),
+    d.why += fmt::format(" {} {} that and {} rejected.", capitalised(short_ranks(beyond)),
                          beyond.size() == 1 ? "is beyond" : "are beyond", beyond.size() == 1 ? "was" : "were");
   if (!rest.empty())
     d.why += fmt::format(" {} a group of {} with {}, but ranks can form a group only if they agree on its size.",
-                         capitalised(who(rest, "expects", "expect")), started, ranks_text(d.ranks));
+                         capitalised(who(rest, "expects", "expect")), started, short_ranks(d.ranks));
   else if (beyond.size() < d.ranks.size())
-    d.why += fmt::format(" The others form a group without {} and continue.", ranks_text(beyond));
+    d.why += fmt::format(" The others form a group without {} and continue.", short_ranks(beyond));
 }
 
 struct Waited {
@@ -157,11 +157,11 @@ std::optional<Diagnosis> interface_counts(const Report& report) {
   d.headline = fmt::format("{} {} interfaces to Gloo and {} {}", who(more, "gives", "give"), most,
                            who(fewer, "gives", "give"), fewest);
   d.cause =
-      fmt::format("{} connects over interface {}, which {} never uses", ranks_text(more), fewest, ranks_text(fewer));
+      fmt::format("{} connects over interface {}, which {} never uses", short_ranks(more), fewest, short_ranks(fewer));
   d.why = fmt::format(
       "Gloo creates one context for each name in GLOO_SOCKET_IFNAME, and in each context every rank connects to every "
       "other. {} reached context {} and waits there for {}, which does not have it.",
-      capitalised(ranks_text(more)), fewest, ranks_text(fewer));
+      capitalised(short_ranks(more)), fewest, short_ranks(fewer));
   d.fix = "give the same number of names in GLOO_SOCKET_IFNAME on every rank";
   d.fix_lines = {"the names may differ between hosts, but not their number"};
   place<notes::InterfacesUsed>(d, report, "a different number of interfaces than the others");
@@ -224,7 +224,7 @@ std::optional<Diagnosis> store_key_missing(const Report& report) {
   d.fix_lines = {"a PrefixStore puts its prefix and a slash in front of every key"};
   add_span(d, report, reader->call->site.line, reader->call->site.column, fmt::format("waits for {}", key), true);
   d.inevitable_at = reader->call->issued;
-  d.inevitable = fmt::format("since {}: {} waits for {}", to_string(d.inevitable_at), ranks_text({reader->rank}), key);
+  d.inevitable = fmt::format("since {}: {} waits for {}", to_string(d.inevitable_at), short_ranks({reader->rank}), key);
   return d;
 }
 
@@ -248,7 +248,7 @@ std::optional<Diagnosis> store_gone(const Report& report) {
   if (call == nullptr) return std::nullopt;
   d.headline = fmt::format("rank 0 ended at {}, and with it the store that {} in {}", to_string(server.ended),
                            who(left, "needs", "need"), call->name);
-  d.cause = fmt::format("rank 0, whose process serves the store, ended before {}", ranks_text(left));
+  d.cause = fmt::format("rank 0, whose process serves the store, ended before {}", short_ranks(left));
   d.why =
       "With tcp:// and env:// rank 0's process is the store's server. When it ends, the sockets of all clients close. "
       "Collectives of an existing group continue without the store; a new group, the first call of an NCCL group, a "

@@ -39,7 +39,7 @@ bool suffers(const Report& report, Rank rank, const Note& stale) {
 
 void tell_read(Diagnosis& d, const Note& note, std::string_view path, Rank reader) {
   const std::string& key = read_of(note).key;
-  d.headline = fmt::format("{} rendezvoused with records that an earlier run left in {}", ranks_text(d.ranks), path);
+  d.headline = fmt::format("{} rendezvoused with records that an earlier run left in {}", short_ranks(d.ranks), path);
   d.cause = fmt::format("rank {} read the key {}, written by launch {}, before its owner rewrote it in launch {}",
                         reader, key, read_of(note).launch, read_of(note).now);
   d.why = fmt::format(
@@ -51,7 +51,7 @@ void tell_read(Diagnosis& d, const Note& note, std::string_view path, Rank reade
 
 void tell_refusal(Diagnosis& d, const Note& note, std::string_view path, Rank writer) {
   const std::string& key = read_of(note).key;
-  d.headline = fmt::format("{} found files that an earlier run left in {}", ranks_text(d.ranks), path);
+  d.headline = fmt::format("{} found files that an earlier run left in {}", short_ranks(d.ranks), path);
   d.cause =
       fmt::format("rank {} could not write the key {}, which launch {} had written", writer, key, read_of(note).launch);
   d.why = fmt::format(

@@ -25,21 +25,21 @@ std::optional<Diagnosis> variable_missing(const Report& report) {
   const std::vector<Rank> others_wait = others(report, d.ranks);
   d.headline =
       fmt::format("{} init_process_group without {} in the environment", who(d.ranks, "calls", "call"), variable);
-  d.cause = fmt::format("{} is not set for {}", variable, ranks_text(d.ranks));
+  d.cause = fmt::format("{} is not set for {}", variable, short_ranks(d.ranks));
   d.why = fmt::format(
       "init_process_group without arguments means env://: it reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT from "
       "the environment, where a launcher puts them for each process. {} found no {}{}.",
-      capitalised(ranks_text(d.ranks)), variable,
+      capitalised(short_ranks(d.ranks)), variable,
       others_wait.empty() ? ", as in a script that is started without a launcher"
                           : ", as happens with ssh or sudo, which do not pass it on");
   if (!others_wait.empty())
-    d.why += fmt::format(" {} had it and waited in init_process_group for {}.", capitalised(ranks_text(others_wait)),
-                         ranks_text(d.ranks));
+    d.why += fmt::format(" {} had it and waited in init_process_group for {}.", capitalised(short_ranks(others_wait)),
+                         short_ranks(d.ranks));
   d.fix = "start the script with a launcher: torchrun --nproc-per-node=2 train.py, or pdsim launch -n 2 -- COMMAND";
   d.fix_lines = {alternative("pass it in the call: init_method, rank and world_size")};
   add_span(d, report, first->site.line, first->site.column, fmt::format("wants {}", variable), true);
   d.inevitable_at = first->at;
-  d.inevitable = fmt::format("since {}: {} had no {}", to_string(first->at), ranks_text(d.ranks), variable);
+  d.inevitable = fmt::format("since {}: {} had no {}", to_string(first->at), short_ranks(d.ranks), variable);
   return d;
 }
 

@@ -73,7 +73,7 @@ std::optional<Diagnosis> message_corrupted(const Report& report) {
   d.why = fmt::format(
       "All ranks made the same calls. One message arrived with different bytes than were sent, and the reduction "
       "spread them: {} noticed only because the result is checked here. A training job would have continued with them.",
-      ranks_text(seen));
+      short_ranks(seen));
   d.fix = "look for faulty memory or network hardware on the nodes of these ranks";
   d.fix_lines = {alternative("compare a checksum of the parameters across ranks every few hundred steps")};
   add_span(d, report, log.error_site.line, log.error_site.column, "this call returned the wrong result", true);

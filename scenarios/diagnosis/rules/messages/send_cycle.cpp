@@ -42,7 +42,7 @@ Rank rank_in_batch(const Report& report, const std::vector<Evidence>& circle) {
 
 // A receive of a batch holds up what stands behind the batch, and with it another rank of the circle.
 void explain_batch(Diagnosis& d, Rank rank) {
-  const std::string ranks = ranks_text(d.ranks);
+  const std::string ranks = short_ranks(d.ranks);
   d.headline = fmt::format("{} wait for messages in a cycle, rank {} in a batch that ends only with the last of its "
                            "messages",
                            ranks, rank);
@@ -101,13 +101,13 @@ std::optional<Diagnosis> send_cycle(const Report& report) {
     const Call* record = call_by_id(log_of(report.run, rank), b->call);
     if (record != nullptr && record->details->batch >= 0) return std::nullopt;  // it holds up no other call
     if (record != nullptr && d.spans.empty())
-      add_span(d, report, record->site.line, record->site.column, fmt::format("{} wait here", ranks_text(waits.cycle)),
+      add_span(d, report, record->site.line, record->site.column, fmt::format("{} wait here", short_ranks(waits.cycle)),
                true);
   }
   if (has_one_unmatched(report, d.evidence)) return std::nullopt;
   if (!report.hang && send_left_out(report, waits)) return std::nullopt;  // unmatched-message
   const bool sends = call == "send";
-  const std::string ranks = ranks_text(d.ranks);
+  const std::string ranks = short_ranks(d.ranks);
   d.headline = sends ? fmt::format("{} send to each other in a cycle and nobody receives", ranks)
                      : fmt::format("{} receive from each other in a cycle and nobody sends", ranks);
   d.cause = sends ? fmt::format("each of {} sends first and would receive only afterwards", ranks)

@@ -143,16 +143,16 @@ std::optional<Diagnosis> left_messages(const Report& report) {
   d.headline = fmt::format("{} in {}{} after {} sends and receives, and {} in no recorded call", who(here, "is", "are"),
                            name_and_number(*call), at_place(*call), messages, who(hang.ends, "is", "are"));
   d.cause = fmt::format("{} continued to {} while the others are still in their messages, or outside any call",
-                        ranks_text(here), name_and_number(*call));
+                        short_ranks(here), name_and_number(*call));
   d.why = fmt::format(
       "Gloo's Flight Recorder does not list sends and receives; it only counts them. {} made {} and then called {}, "
       "which {} have not reached: they list no collective at all. As most ranks have not reached it, the likeliest "
       "cause is that {} left out a send or a receive that one of them waits for. The dumps alone do not prove it.{}",
-      capitalised(ranks_text(here)), messages, number_and_group(*call), ranks_text(hang.ends), ranks_text(here),
+      capitalised(short_ranks(here)), messages, number_and_group(*call), short_ranks(hang.ends), short_ranks(here),
       age_sentence(report));
   d.fix =
       fmt::format("compare the sends and receives of {} with those of its peers: each needs its counterpart before {}",
-                  ranks_text(here), name_and_number(*call));
+                  short_ranks(here), name_and_number(*call));
   d.next = look_at(report, hang.ends);
   d.evidence.push_back(
       evidence_of(here.front(), *call, fmt::format("waits in {} after {} messages", number_and_group(*call), messages)));
@@ -164,7 +164,7 @@ std::optional<Diagnosis> left_messages(const Report& report) {
 void explain_order(Diagnosis& d, const Hang& hang, Rank rank, const Call& call) {
   d.headline = fmt::format("{} wait for each other: rank {} is in {}, and its peer reaches that message only after its "
                            "current call",
-                           ranks_text(hang.ends), rank, towards(call));
+                           short_ranks(hang.ends), rank, towards(call));
   d.cause = d.headline;
   d.why =
       "Calls that were not made in one batch progress in their order, so a rank cannot handle a message before the "
@@ -356,7 +356,7 @@ std::optional<AnySource> silent_to_any(const Report& report, Rank receiver) {
 Diagnosis explained_by_silence(const Report& report, const Unmatched& u, const AnySource& any) {
   const Rank silent = any.silent.front();
   const std::string place = what_the_peer_did(report, silent);
-  const std::string ranks = ranks_text(any.silent), messages = fmt::format("{} message{}", any.sent, any.sent == 1 ? "" : "s");
+  const std::string ranks = short_ranks(any.silent), messages = fmt::format("{} message{}", any.sent, any.sent == 1 ? "" : "s");
   Diagnosis d;
   d.ranks = any.silent;
   d.headline = fmt::format("rank {} waits in a recv from any rank, and {} sent it only {}, {} than others, and {}", any.receiver, ranks,

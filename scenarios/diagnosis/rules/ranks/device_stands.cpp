@@ -86,7 +86,7 @@ std::optional<Diagnosis> hung_gpu(const Report& report) {
   if (may_have_failed) return std::nullopt;  // of a library that has no device either
   if (!others.open.empty() || (has_nobody_left && hang.ends.size() > 1)) return std::nullopt;
   Diagnosis d = about(report, *stand);
-  const std::string culprits = ranks_text(hang.ends), what = number_and_group(*stand->call),
+  const std::string culprits = short_ranks(hang.ends), what = number_and_group(*stand->call),
                     where = number_and_group(*stand->waiting);
   const bool is_done = !others.completed.empty() && others.unproven.empty(), shifted = may_be_shifted(report, *stand);
   if (is_done) {
@@ -117,7 +117,7 @@ std::optional<Diagnosis> hung_gpu(const Report& report) {
     d.fix_lines.push_back(fmt::format(
         "or {} made one call more before: both calls have the same operation and size, and only dumps show the calls before them "
         "(TORCH_FR_BUFFER_SIZE=2000)",
-        ranks_text(hang.nearest)));
+        short_ranks(hang.nearest)));
   return d;
 }
 
@@ -126,7 +126,7 @@ std::optional<Diagnosis> not_started(const Report& report) {
   if (!stand || !stand->is_same) return std::nullopt;
   const Hang& hang = *report.hang;
   Diagnosis d = about(report, *stand);
-  const std::string culprits = ranks_text(hang.ends), what = number_and_group(*stand->call);
+  const std::string culprits = short_ranks(hang.ends), what = number_and_group(*stand->call);
   d.headline = fmt::format("{} not started {}, which {} started", who(hang.ends, "has", "have"),
                            name_and_number(*stand->call), who(hang.nearest, "has", "have"));
   d.cause = fmt::format("{} was queued on {} and has not started there", what, culprits);

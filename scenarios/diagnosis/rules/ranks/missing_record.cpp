@@ -57,7 +57,7 @@ std::optional<Diagnosis> missing_record(const Report& report) {
   std::sort(d.ranks.begin(), d.ranks.end());
   d.ranks.erase(std::unique(d.ranks.begin(), d.ranks.end()), d.ranks.end());
   const std::string what = first->seq >= 0 ? fmt::format("{} #{}", first->in, first->seq) : first->in;
-  const std::string unknown = ranks_text(d.ranks);
+  const std::string unknown = short_ranks(d.ranks);
   const bool damaged = std::all_of(d.ranks.begin(), d.ranks.end(), [&](Rank r) { return is_unreadable(report, r); });
   d.headline = fmt::format("{} in {} for {}, {}", who(waiting, "waits", "wait"), what, unknown,
                            damaged ? "whose record cannot be read" : "of which there is no record");

@@ -147,18 +147,18 @@ std::optional<Diagnosis> rank_died(const Report& report) {
   if (victims.empty() && !killed) return std::nullopt;  // nobody waited: the error itself says everything
   const std::string ended = how_it_ended(log);
   d.headline = victims.empty()
-                   ? fmt::format("{} {}", ranks_text(d.ranks), ended)
-                   : fmt::format("{} for {}, which {}", who(victims, "waited", "waited"), ranks_text(d.ranks), ended);
-  d.cause = fmt::format("{} {}", ranks_text(d.ranks), ended);
-  d.why = fmt::format("{} {} at {}.", capitalised(ranks_text(d.ranks)), ended, to_string(own->at));
+                   ? fmt::format("{} {}", short_ranks(d.ranks), ended)
+                   : fmt::format("{} for {}, which {}", who(victims, "waited", "waited"), short_ranks(d.ranks), ended);
+  d.cause = fmt::format("{} {}", short_ranks(d.ranks), ended);
+  d.why = fmt::format("{} {} at {}.", capitalised(short_ranks(d.ranks)), ended, to_string(own->at));
   if (!victims.empty())
     d.why += fmt::format(
         " Nothing told the others: a rank notices another's end only when a connection closes, or never. {} needed {} "
         "for the next call.",
-        capitalised(ranks_text(victims)), ranks_text(d.ranks));
+        capitalised(short_ranks(victims)), short_ranks(d.ranks));
   if (died) d.why += last_call(log);
   if (!died && !own->message.empty() && !exit_status_of(log.error)) d.why += fmt::format(" The error was: {}", own->message);
-  d.fix = exit_status_of(log.error) ? fmt::format("let {} make the same calls as the others, or end all ranks together", ranks_text(d.ranks))
+  d.fix = exit_status_of(log.error) ? fmt::format("let {} make the same calls as the others, or end all ranks together", short_ranks(d.ranks))
           : died ? "restart all ranks together from a checkpoint (with a launcher that ends all ranks when one dies)"
                : fmt::format("fix the error of rank {}; the others only report its consequence", own->rank);
   d.evidence.push_back({own->rank, log.calls.empty() ? -1 : log.calls.back().id,
@@ -167,9 +167,9 @@ std::optional<Diagnosis> rank_died(const Report& report) {
     d.evidence.push_back(evidence_of(own->rank, *note, fmt::format("fault {}", name_of(note->as<notes::Fault>().fault))));
   const bool is_after = !is_at_its_end(log) && where_in_program(log).is_after;
   add_span(d, report, log.error_site.line, log.error_site.column,
-           fmt::format("{} ended {}", ranks_text(d.ranks), is_after ? "after this" : "here"), true);
+           fmt::format("{} ended {}", short_ranks(d.ranks), is_after ? "after this" : "here"), true);
   d.inevitable_at = own->at;
-  d.inevitable = fmt::format("since {}: {} {}", to_string(own->at), ranks_text(d.ranks), ended);
+  d.inevitable = fmt::format("since {}: {} {}", to_string(own->at), short_ranks(d.ranks), ended);
   return d;
 }
 

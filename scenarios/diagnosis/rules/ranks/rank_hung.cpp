@@ -42,7 +42,7 @@ std::optional<Diagnosis> rank_hung(const Report& report) {
   for (const RankError& e : report.errors)
     if (!contains(d.ranks, e.rank) && (is_timeout(e.code) || is_consequence(e.code))) add_once(waiting, e.rank);
   std::sort(waiting.begin(), waiting.end());
-  const std::string culprits = ranks_text(d.ranks);
+  const std::string culprits = short_ranks(d.ranks);
   d.headline = fmt::format("{} stopped{}", culprits, where);
   d.headline +=
       waiting.empty() ? ", and the job does not end" : fmt::format(", and {} for {}", who(waiting, "waits", "wait"), d.ranks.size() == 1 ? "it" : "them");

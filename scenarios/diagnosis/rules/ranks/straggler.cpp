@@ -58,7 +58,7 @@ std::optional<Diagnosis> straggler(const Report& report) {
   d.why = fmt::format(
       "Rank {} made each of the last {} calls of group {} {} after the last of {}. They wait again, in {}{}; if the dumps "
       "were written in the middle of one more such delay, nothing hangs.{}",
-      rank, lags.size(), call->group, by, ranks_text(here), name_and_number(*call), at_place(*call),
+      rank, lags.size(), call->group, by, short_ranks(here), name_and_number(*call), at_place(*call),
       age_sentence(report));
   d.fix = fmt::format(
       "find out what only rank {} does between its calls: data loading, logging, a slow disk or device",

@@ -163,7 +163,7 @@ std::optional<Diagnosis> delayed_enter(const Report& report) {
                                 ? fmt::format("`{}`", work.name)
                                 : fmt::format("`{}` {}", work.name, site_text(work.site));
   d.evidence.push_back(evidence_of(late->rank, work, fmt::format("was at work in {}", work.name)));
-  d.headline = fmt::format("{} gave up {} after {}, while rank {} was still at work in {}", ranks_text(t->callers),
+  d.headline = fmt::format("{} gave up {} after {}, while rank {} was still at work in {}", short_ranks(t->callers),
                            t->what, waited, late->rank, work.name);
   d.cause = fmt::format("rank {} was still in {} when the timeout expired", late->rank, doing);
   if (late->call != nullptr) d.cause += fmt::format("; it arrived {} later", to_string(late->call->issued - t->end));
@@ -195,7 +195,7 @@ std::optional<Diagnosis> timeout_too_short(const Report& report) {
   } else if (!report.run.deadlocked && all_had_come(report, *t) && !loses_messages(report)) {
     d.ranks = {t->caller};
     d.headline = fmt::format("{} gave up {} after {}, while all ranks were in it and it was still moving data",
-                             ranks_text(t->callers), t->what, waited);
+                             short_ranks(t->callers), t->what, waited);
     d.cause = fmt::format("every rank had reached {}, which needs longer than {}", t->what, waited);
   } else {
     return std::nullopt;

@@ -57,7 +57,7 @@ std::optional<Diagnosis> statistics_of_some(const Report& report) {
   if (!sides) return std::nullopt;
   const Divergence& at = *report.divergence;
   const auto& [with, without] = *sides;
-  const std::string these = ranks_text(without.ranks), those = ranks_text(with.ranks), number = fmt::format("#{}", at.seq);
+  const std::string these = short_ranks(without.ranks), those = short_ranks(with.ranks), number = fmt::format("#{}", at.seq);
   Diagnosis d;
   d.ranks = at.minority;
   if (d.ranks.empty()) {

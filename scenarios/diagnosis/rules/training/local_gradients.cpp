@@ -179,7 +179,7 @@ std::optional<Diagnosis> optimizer_before_wrapper(const Report& report) {
   }
   if (first == nullptr || d.ranks.empty() || !steps) return std::nullopt;
   d.headline = fmt::format("the optimizer of {} works on copies that it made before DDP shared rank 0's parameters",
-                           ranks_text(d.ranks));
+                           short_ranks(d.ranks));
   d.cause = "the optimizer was created before the wrapper, and keeps values, not only references";
   d.why =
       "DDP's constructor writes rank 0's parameters into those of every rank, in place. An optimizer that only refers "
@@ -192,7 +192,7 @@ std::optional<Diagnosis> optimizer_before_wrapper(const Report& report) {
   add_span(d, report, first->site.line, first->site.column, "the copies are made here, before the wrapper", true);
   d.inevitable_at = first->at;
   d.inevitable =
-      fmt::format("since {}: the copies of {} are not rank 0's parameters", to_string(first->at), ranks_text(d.ranks));
+      fmt::format("since {}: the copies of {} are not rank 0's parameters", to_string(first->at), short_ranks(d.ranks));
   return d;
 }
 

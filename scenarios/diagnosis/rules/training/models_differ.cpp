@@ -69,7 +69,7 @@ std::optional<Apart> apart(const Report& report, Diagnosis& d) {
 void place(Diagnosis& d, const Report& report, const Apart& found) {
   add_model_spans(d, report, d.ranks.front(), fmt::format("{} a different model here", who(d.ranks, "builds", "build")));
   d.inevitable_at = found.other.note->at;
-  d.inevitable = fmt::format("since {}: {} had a different model", to_string(d.inevitable_at), ranks_text(d.ranks));
+  d.inevitable = fmt::format("since {}: {} had a different model", to_string(d.inevitable_at), short_ranks(d.ranks));
 }
 
 }  // namespace
@@ -83,9 +83,9 @@ std::optional<Diagnosis> model_differs(const Report& report) {
   const auto [theirs, usual] = first_difference(found->other.parameters, found->usual.parameters);
   d.parameters = {theirs};
   d.headline = fmt::format("{} a model whose parameters are not those of the others: {} where {} has {}",
-                           who(d.ranks, "wraps", "wrap"), theirs, ranks_text({found->usual.rank}), usual);
+                           who(d.ranks, "wraps", "wrap"), theirs, short_ranks({found->usual.rank}), usual);
   d.cause = fmt::format("{} {} parameters, and {} has {}", who(d.ranks, "has", "have"), found->other.parameters.size(),
-                        ranks_text({found->usual.rank}), found->usual.parameters.size());
+                        short_ranks({found->usual.rank}), found->usual.parameters.size());
   d.why =
       "DDP's constructor compares the number of parameters on every rank, and then each rank's shapes with those of "
       "rank 0. A rank whose shapes differ raises an error; rank 0 has only compared itself with itself, continues, and "
@@ -109,7 +109,7 @@ std::optional<Diagnosis> parameter_order(const Report& report) {
   d.headline = fmt::format("{} {} where the others register {}, so gradients of different parameters are averaged with "
                            "each other",
                            who(d.ranks, "registers", "register"), theirs, usual);
-  d.cause = fmt::format("the same parameters are in a different order on {}", ranks_text(d.ranks));
+  d.cause = fmt::format("the same parameters are in a different order on {}", short_ranks(d.ranks));
   d.why =
       "DDP identifies parameters by their position in module.parameters(), never by name. Number and shapes agree, so "
       "there is no error: the constructor copies rank 0's values by position, and every step averages the gradient of "
@@ -136,7 +136,7 @@ std::optional<Diagnosis> nothing_to_train(const Report& report) {
   d.headline = fmt::format("{} a model in which no parameter requires a gradient", who(d.ranks, "wraps", "wrap"));
   d.cause = d.ranks.size() == report.run.ranks.size()
                 ? "the model is frozen, or has no parameters, on every rank"
-                : fmt::format("only the model of {} is frozen, or has no parameters", ranks_text(d.ranks));
+                : fmt::format("only the model of {} is frozen, or has no parameters", short_ranks(d.ranks));
   d.why =
       "DistributedDataParallel exists to average gradients, and rejects a module that has none before it sends "
       "anything. Ranks whose module has some continue to the constructor's collectives and wait there.";
@@ -145,7 +145,7 @@ std::optional<Diagnosis> nothing_to_train(const Report& report) {
   add_span(d, report, first->site.line, first->site.column, "wraps it", true);
   add_span(d, report, Section::model, "requires no gradient", false);
   d.inevitable_at = first->issued;
-  d.inevitable = fmt::format("since {}: nothing to synchronise on {}", to_string(first->issued), ranks_text(d.ranks));
+  d.inevitable = fmt::format("since {}: nothing to synchronise on {}", to_string(first->issued), short_ranks(d.ranks));
   return d;
 }
 

@@ -53,7 +53,7 @@ std::optional<Diagnosis> ddp_on_some_ranks(const Report& report) {
   const std::optional<Partly> found = partly(report, d);
   if (!found) return std::nullopt;
   const Call* met = collective_at(log_of(report.run, d.ranks.front()), found->waits->group, found->waits->seq);
-  const std::string bare = ranks_text(d.ranks), wrapped = ranks_text(found->wrapped);
+  const std::string bare = short_ranks(d.ranks), wrapped = short_ranks(found->wrapped);
   const std::string instead = met != nullptr ? fmt::format("where rank {} called {}", d.ranks.front(), call_text(*met))
                                              : fmt::format("which rank {} never calls", d.ranks.front());
   d.headline = fmt::format("{} DistributedDataParallel, and {} not", who(found->wrapped, "constructs", "construct"),

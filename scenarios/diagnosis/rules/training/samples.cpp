@@ -109,7 +109,7 @@ std::optional<Diagnosis> sampler_length(const Report& report) {
   if (!culprits.empty()) d.ranks = culprits;
   d.headline = fmt::format("the sampler was made for {} samples, and the loader's data set has {}", over, samples);
   d.cause = over < samples ? fmt::format("samples {}..{} are never drawn", over, samples - 1)
-                           : fmt::format("{} drew an index from {} on", ranks_text(d.ranks), samples);
+                           : fmt::format("{} drew an index from {} on", short_ranks(d.ranks), samples);
   d.why =
       "DistributedSampler only asks its data set for its length, and returns indices below it. The loader looks them "
       "up in its own data set. If one has the training set and the other a subset, it works until an index is too "

@@ -133,11 +133,11 @@ std::optional<Diagnosis> result_elsewhere(const Report& report) {
     const Site& apart = after->first->site;
     d.why += fmt::format(
         " After that {} and {} take different branches: a decision based on different values may differ on each rank.",
-        ranks_text(after->culprits), ranks_text(after->others));
+        short_ranks(after->culprits), short_ranks(after->others));
     add_span(d, report, apart.line, apart.column, "the ranks take different branches from here on", false);
   }
   d.inevitable_at = used->at;
-  d.inevitable = fmt::format("since {}: the tensor was used on {}", to_string(used->at), ranks_text(d.ranks));
+  d.inevitable = fmt::format("since {}: the tensor was used on {}", to_string(used->at), short_ranks(d.ranks));
   return d;
 }
 
@@ -155,7 +155,7 @@ std::optional<Diagnosis> barrier_device(const Report& report) {
       if (first == nullptr) first = note;
     }
   if (first == nullptr) return std::nullopt;
-  d.headline = fmt::format("the first barrier of {} runs on a guessed GPU, which is not {}", ranks_text(d.ranks),
+  d.headline = fmt::format("the first barrier of {} runs on a guessed GPU, which is not {}", short_ranks(d.ranks),
                            d.ranks.size() == 1 ? "its own" : "their own");
   d.cause =
       fmt::format("barrier took GPU {}, the rank modulo the number of GPUs; rank {} works on GPU {}",

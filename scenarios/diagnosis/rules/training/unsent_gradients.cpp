@@ -59,8 +59,8 @@ void explain_unsent_gradients(Diagnosis& d, const Report& report) {
   const std::string reason = around ? "went around DDP's wrapper" : "stood inside no_sync";
   d.ranks = camps.rest;
   d.headline = fmt::format("{} in {} #{} for gradients that {} did not send: the forward {}", who(camps.waiting, "waits", "wait"),
-                           call_text(*camps.bucket), camps.bucket->seq, ranks_text(camps.rest), reason);
-  d.cause = fmt::format("the forward of {} {} {}", ranks_text(camps.rest), site_text(unsent.step->site), reason);
+                           call_text(*camps.bucket), camps.bucket->seq, short_ranks(camps.rest), reason);
+  d.cause = fmt::format("the forward of {} {} {}", short_ranks(camps.rest), site_text(unsent.step->site), reason);
   d.why = fmt::format(
       "DDP arms its reducer in the wrapper's forward, if gradients are enabled and no_sync is not active. {}, so its "
       "backward sent nothing and it is one all_reduce behind from there on, while {} what the others send. {}",

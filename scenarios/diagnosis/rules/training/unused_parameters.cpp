@@ -144,7 +144,7 @@ bool is_frozen(const Skip& skip) {
 
 // "rank 2 froze backbone after the model was wrapped"
 std::string froze_text(const Skip& skip) {
-  return each(skip, [](const Alike& a) { return fmt::format("{} froze {}", ranks_text(a.ranks), list_text(frozen_of(*a.frozen).layers)); }) +
+  return each(skip, [](const Alike& a) { return fmt::format("{} froze {}", short_ranks(a.ranks), list_text(frozen_of(*a.frozen).layers)); }) +
          " after the model was wrapped";
 }
 
@@ -152,7 +152,7 @@ std::string froze_text(const Skip& skip) {
 void add_places_of_script(Diagnosis& d, const Report& report, const Skip& skip, const Note* options, const std::string& because) {
   const Site& backward = skip.note->site;
   add_span(d, report, backward.line, backward.column,
-           fmt::format("{} returned from this with {} of {} gradients of bucket {}", ranks_text(skip.ranks),
+           fmt::format("{} returned from this with {} of {} gradients of bucket {}", short_ranks(skip.ranks),
                        unfilled_of(*skip.note).ready, unfilled_of(*skip.note).total, skip.bucket),
            true);
   if (options != nullptr) add_span(d, report, options->site.line, options->site.column, because, false);
@@ -213,7 +213,7 @@ struct Face {
 };
 
 std::string headline_of(const Skip& skip, const Face& face, const std::string& when) {
-  const std::string culprits = ranks_text(skip.ranks);
+  const std::string culprits = short_ranks(skip.ranks);
   if (is_frozen(skip))
     return fmt::format("{}: bucket {} is not reduced there{}{}", froze_text(skip), skip.bucket, when,
                        face.waiting.empty() ? "" : fmt::format(", and {} for it", who(face.waiting, "waits", "wait")));
@@ -226,14 +226,14 @@ std::string headline_of(const Skip& skip, const Face& face, const std::string& w
 }
 
 std::string why_of(const Skip& skip, const Face& face) {
-  const std::string culprits = ranks_text(skip.ranks);
+  const std::string culprits = short_ranks(skip.ranks);
   std::string why = fmt::format(
       "DDP reduces a bucket when every gradient in it has arrived. {} never arrived, so {} never called all_reduce for "
       "bucket {} and the buckets after it. backward() still returned normally there; its gradients were NOT averaged, "
       "and an optimizer step on them lets the replicas drift apart.",
       capitalised(each(skip,
                        [](const Alike& alike) {
-                         return fmt::format("on {} {}", ranks_text(alike.ranks), list_text(alike.parameters));
+                         return fmt::format("on {} {}", short_ranks(alike.ranks), list_text(alike.parameters));
                        })),
       skip.ranks.size() == 1 ? "it" : "they", skip.bucket);
   if (is_frozen(skip))
@@ -247,7 +247,7 @@ std::string why_of(const Skip& skip, const Face& face) {
     why += fmt::format(" Another forward on {} would have raised reduction-not-finished.", culprits);
   else if (!face.waiting.empty())
     why +=
-        fmt::format(" Meanwhile {} sat in that bucket and could only see the others leave.", ranks_text(face.waiting));
+        fmt::format(" Meanwhile {} sat in that bucket and could only see the others leave.", short_ranks(face.waiting));
   return why;
 }
 
@@ -295,9 +295,9 @@ std::optional<Diagnosis> unused_parameters(const Report& report) {
   const std::string what =
       paths ? each(*skip,
                    [](const Alike& alike) {
-                     return fmt::format("{} took path {}", ranks_text(alike.ranks), path_of(*alike.path).path);
+                     return fmt::format("{} took path {}", short_ranks(alike.ranks), path_of(*alike.path).path);
                    })
-            : fmt::format("backward on {} returned with bucket {} incomplete", ranks_text(skip->ranks), skip->bucket);
+            : fmt::format("backward on {} returned with bucket {} incomplete", short_ranks(skip->ranks), skip->bucket);
   d.inevitable = fmt::format("since {}: {}{}", to_string(d.inevitable_at), what, when);
   return d;
 }

@@ -59,7 +59,7 @@ void tell_skipped(Diagnosis& d, const Report& report, const ReplicasApart& apart
                        who(skipped.skippers, "does not", "do not")),
            true);
   if (const Note* scaler = scaler_of(apart, skipped.skippers)) {
-    d.why += fmt::format(" The gradient scaler of {} found an infinity or a NaN and made no step.", ranks_text(skipped.skippers));
+    d.why += fmt::format(" The gradient scaler of {} found an infinity or a NaN and made no step.", short_ranks(skipped.skippers));
     d.evidence.push_back(evidence_of(skipped.skippers.front(), *scaler, "its scaler makes no step"));
     add_span(d, report, scaler->site.line, scaler->site.column, "the scaler makes no step here", false);
   }
@@ -143,7 +143,7 @@ void propose_settings(Diagnosis& d, const Report& report, const ReplicasApart& a
   if (steps.from.empty()) return;
   std::vector<std::string> lines;
   for (const Mark& mark : steps.from) lines.push_back(std::to_string(mark.line));
-  const std::string whose = setting.ranks.empty() ? ranks_text({usual.front()}) : "the other ranks";
+  const std::string whose = setting.ranks.empty() ? short_ranks({usual.front()}) : "the other ranks";
   d.cures.push_back(options_of_the_others(
       fmt::format("optimizer_step at line{} {} with the settings of {}", lines.size() == 1 ? "" : "s", list_text(lines), whose),
       std::move(steps)));
@@ -158,7 +158,7 @@ void tell_setting(Diagnosis& d, const Report& report, const ReplicasApart& apart
   d.ranks = setting.ranks.empty() ? apart.members() : setting.ranks;
   const std::string word = word_for_setting(setting.name);
   std::vector<std::string> values;
-  for (const auto& [value, ranks] : setting.by_value) values.push_back(fmt::format("{} on {}", value, ranks_text(ranks)));
+  for (const auto& [value, ranks] : setting.by_value) values.push_back(fmt::format("{} on {}", value, short_ranks(ranks)));
   d.cause = fmt::format("the optimizer's {} is {}", word, list_text(values));
   d.why = fmt::format(
       "DDP averages gradients and leaves the step to each rank's own optimizer: with a different {} the same gradient "

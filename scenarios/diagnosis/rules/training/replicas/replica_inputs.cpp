@@ -63,14 +63,14 @@ std::optional<InputApart> state_apart(const ReplicasApart& apart) {
 void tell_gradients(Diagnosis& d, const Report& report, const ReplicasApart& apart, const InputApart& found) {
   d.ranks = found.ranks.empty() ? apart.members() : found.ranks;
   const std::string place = fmt::format("the optimizer step {}", site_text(found.step->site));
-  d.cause = found.ranks.empty() ? fmt::format("gradients changed between the backward and {}, not in the same way on {}", place, ranks_text(d.ranks))
+  d.cause = found.ranks.empty() ? fmt::format("gradients changed between the backward and {}, not in the same way on {}", place, short_ranks(d.ranks))
                                 : fmt::format("{} {} gradients between the backward and {}", who(d.ranks, "changed", "changed"),
                                               d.ranks.size() == 1 ? "its" : "their", place);
   d.headline = "the replicas differ: " + d.cause;
   d.why = fmt::format(
       "DDP averages gradients in backward: when it returned they were the same on {}, and when the step began they were not. Whatever "
       "changes them in between must do the same on every rank: a factor, clipping, noise, a gradient scaler's unscale_.",
-      apart.windows.size() == report.run.ranks.size() ? "all ranks" : ranks_text(apart.members()));
+      apart.windows.size() == report.run.ranks.size() ? "all ranks" : short_ranks(apart.members()));
   d.fix = {"make the same change of the gradients on every rank, or none",
            "make the same change of the gradients on every rank, or change the loss before backward: DDP averages what comes of it"};
   d.fix_lines = {"a factor, a norm or a seed that the change goes by comes from one rank: dist.broadcast, or all_reduce what it rests on"};
@@ -85,7 +85,7 @@ void tell_state(Diagnosis& d, const Report& report, const ReplicasApart& apart, 
   d.ranks = found.ranks.empty() ? apart.members() : found.ranks;
   const std::string place = fmt::format("the optimizer step {}", site_text(found.step->site));
   d.cause = found.ranks.empty()
-                ? fmt::format("the optimizer's state (momentum, moments) is not the same on {} when {} begins", ranks_text(d.ranks), place)
+                ? fmt::format("the optimizer's state (momentum, moments) is not the same on {} when {} begins", short_ranks(d.ranks), place)
                 : fmt::format("{} {} with an optimizer's state (momentum, moments) of {} own", who(d.ranks, "begins", "begin"), place,
                               d.ranks.size() == 1 ? "its" : "their");
   d.headline = "the replicas differ: " + d.cause;
@@ -135,7 +135,7 @@ Mark mark_of(const Call& call) { return {call.site.line, call.site.column, 1}; }
 
 void tell_other_clip(Diagnosis& d, const Report& report, const ClippedApart& found) {
   const Mark mine = mark_of(*found.clip), usual = mark_of(*found.usual);
-  d.cause = fmt::format("{} {} gradients at line {} before the optimizer step {}, and the other ranks at line {}", ranks_text(found.clippers),
+  d.cause = fmt::format("{} {} gradients at line {} before the optimizer step {}, and the other ranks at line {}", short_ranks(found.clippers),
                         found.clippers.size() == 1 ? "clips its" : "clip their", mine.line, site_text(found.clip->site), usual.line);
   d.evidence.push_back(evidence_of(found.clippers.front(), *found.clip, "clips the gradients of this rank"));
   add_span(d, report, mine.line, mine.column, fmt::format("{} here", who(found.clippers, "clips", "clip")), true);
@@ -147,7 +147,7 @@ void tell_lone_clip(Diagnosis& d, const Report& report, const ClippedApart& foun
   const Mark mark = mark_of(*found.clip);
   const std::string place = mark.line > 0 ? fmt::format(" (line {})", mark.line) : std::string();
   const char* verb = found.clippers.size() == 1 ? "clips its" : "clip their";
-  d.cause = fmt::format("only {} {} gradients before the optimizer step {}{}", ranks_text(found.clippers), verb, site_text(found.clip->site), place);
+  d.cause = fmt::format("only {} {} gradients before the optimizer step {}{}", short_ranks(found.clippers), verb, site_text(found.clip->site), place);
   d.evidence.push_back(evidence_of(found.clippers.front(), *found.clip, "clips the gradients of this rank"));
   add_span(d, report, mark.line, mark.column, fmt::format("{} here", who(found.clippers, "clips", "clip")), true);
   if (mark.line > 0) d.cures.push_back(on_all_ranks(fmt::format("every rank makes clip_grad_norm at line {}", mark.line), mark));

@@ -32,7 +32,7 @@ void tell_load(Diagnosis& d, const Report& report, const std::vector<Rank>& rank
   d.why = fmt::format(
       "DDP gives every rank the parameters of rank 0 only once, in its constructor: afterwards it averages gradients, "
       "so replicas that differ stay different. {} loaded {} into a model that was already wrapped.",
-      capitalised(ranks_text(ranks)), path);
+      capitalised(short_ranks(ranks)), path);
   d.fix = "load the checkpoint on every rank, or load it before DistributedDataParallel, whose constructor gives rank "
           "0's values to all ranks";
   d.fix_lines = {alternative("broadcast the parameters from the rank that loaded them")};
@@ -109,7 +109,7 @@ std::optional<Diagnosis> buffers_apart(const Report& report) {
   const Note* load = nullptr;
   const std::vector<Rank> loaders = loaded_alone(report, Time::max(), load);
   if (load != nullptr) tell_load(d, report, loaders, *load);
-  d.headline = fmt::format("the replicas differ: {} begin{} training with a {} of {} own", ranks_text(d.ranks),
+  d.headline = fmt::format("the replicas differ: {} begin{} training with a {} of {} own", short_ranks(d.ranks),
                            d.ranks.size() == 1 ? "s" : "", d.parameters.front(), d.ranks.size() == 1 ? "its" : "their");
   d.why += fmt::format("{}With broadcast_buffers: false DDP shares no buffers, so {} stay{} different on each rank, and what "
                        "one rank evaluates or saves is not the others' model.",
@@ -132,9 +132,9 @@ std::string headline_of(const Report& report, const Diagnosis& d, const Replicas
   if (apart.ranks.empty() && (d.ranks.empty() || d.ranks.size() == apart.windows.size())) {
     const bool are_all = apart.windows.size() == report.run.ranks.size();
     return fmt::format("the replicas differ: {} is not the same on {} {}", what,
-                       are_all ? "all ranks" : ranks_text(apart.members()), since);
+                       are_all ? "all ranks" : short_ranks(apart.members()), since);
   }
-  return fmt::format("the replicas differ: {} of {} is not that of the other ranks {}", what, ranks_text(d.ranks), since);
+  return fmt::format("the replicas differ: {} of {} is not that of the other ranks {}", what, short_ranks(d.ranks), since);
 }
 
 void cite(Diagnosis& d, const Report& report, const ReplicasApart& apart) {
@@ -149,7 +149,7 @@ void cite(Diagnosis& d, const Report& report, const ReplicasApart& apart) {
                                          site_text(step->site), differ);
   if (apart.ranks.empty())
     d.why += fmt::format(" {} have different values, and none has a majority, so the record cannot say which is right.",
-                         capitalised(ranks_text(apart.members())));
+                         capitalised(short_ranks(apart.members())));
   if (step != nullptr) {
     d.evidence.push_back(evidence_of(apart.rank_of_step(), *step, "the first step of the optimizer after which parameters differ"));
     add_span(d, report, step->site.line, step->site.column, "the first step after which parameters differ", d.spans.empty());
