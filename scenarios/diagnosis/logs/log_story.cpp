@@ -316,7 +316,11 @@ void add_next(const LogFacts& facts, const std::vector<Diagnosis>& findings, Log
       if (is_hang(findings) && is_unseen(rank) && named++ < most_named_culprits)
         add(fmt::format("while it hangs: `py-spy dump --pid PID` for rank {}", rank));
   }
-  if (is_hang(findings))
+  const auto any = [&](const auto& is) { return std::any_of(facts.facts.begin(), facts.facts.end(), is); };
+  if (findings.empty() && any([](const Fact& fact) { return fact.as<logs::PeerClosed>() != nullptr || fact.as<logs::LocalRankLeft>() != nullptr; }))
+    add("find the rank that ended first: its own log has an exception, or the kernel's log of its machine (dmesg -T) or the batch system says who ended it");
+  const bool has_proofs = !story.proves.empty() || !facts.ranks.empty();
+  if (is_hang(findings) && has_proofs)
     add(is_of_gloo(facts) ? "run again with TORCH_FR_BUFFER_SIZE=2000, let each rank write _dump_fr_trace() while it hangs (docs/pytorch.md), and give the dumps to "
                             "pdsim diagnose"
                           : "run again with TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and give the dumps to pdsim diagnose");

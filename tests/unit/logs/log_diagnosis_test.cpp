@@ -319,12 +319,30 @@ TEST(LogDiagnosis, AWarningOfNcclThatNamesACauseIsTheFinding) {
             "shared-memory-small: 3 (waiting )");
 }
 
+// As two ranks on one H100 printed it (NCCL 2.28.9).
+TEST(LogDiagnosis, AWarningOfNcclAccusesTheRanksWhoseExceptionsRepeatIt) {
+  std::string log;
+  for (const std::string ranks : {"rank 1 and rank 0", "rank 0 and rank 1"})
+    log += "[2026-11-26 13:59:29] vm:866:866 [0] init.cc:904 NCCL WARN Duplicate GPU detected : " + ranks + " both on CUDA device 60\n";
+  for (const std::string rank : {"[rank0]: ", "[rank1]: "})
+    log += rank + "Traceback (most recent call last):\n" + rank + "  File \"/job.py\", line 28, in <module>\n" + rank + "    dist.all_reduce(t)\n" + rank +
+           "torch.distributed.DistBackendError: NCCL error in: NCCLUtils.cpp:93, invalid usage (run with NCCL_DEBUG=WARN for details), NCCL version 2.28.9\n" +
+           rank + "ncclInvalidUsage: This usually reflects invalid usage of NCCL library.\n" + rank +
+           "Last error:\n" + rank + "Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 60\n";
+  EXPECT_EQ(found(diagnosed(log)), "device-shared: 0, 1 (waiting )");
+}
+
 TEST(LogDiagnosis, AConnectionThatAPeerClosedIsAConsequenceInNcclsWarningsToo) {
   const LogDiagnosis done =
       diagnosed("a1:183006:183220 [1] misc/socket.cc:538 NCCL WARN Net : Connection closed by remote peer a2<47861>\n");
   EXPECT_EQ(found(done), "none");
   EXPECT_NE(render_logs(done.report, done.story).find("NCCL on a1 (GPU 1) warns: Net : Connection closed by remote peer a2<47861>"),
             std::string::npos);
+}
+
+TEST(LogDiagnosis, OfAJobThatEndedWellNothingIsAskedFor) {
+  const LogDiagnosis done = diagnosed("host:1:1 [0] NCCL INFO comm 0x5 rank 0 nranks 2 cudaDev 0 - Init COMPLETE\n");
+  EXPECT_EQ(render_logs(done.report, done.story), "job.log   2 ranks\n\nnothing to explain\n");
 }
 
 TEST(LogDiagnosis, OnlyConsequencesAreUndecided) {
