@@ -157,10 +157,9 @@ constexpr Symptom rows_of_groups[] = {
      "It proves that this process sees no GPU: there is none, or CUDA_VISIBLE_DEVICES hides them."},
     {"gpu-missing", true, "CUDA error: invalid device ordinal",
      "It proves that this rank asked for a GPU index that it does not see."},
-    {"root-mismatch", true, "Argument ``scatter_list`` must be specified on source rank.",
-     "It proves that this rank is the source of the scatter but passed no list: it expects another rank to be the "
-     "source."},
-    {"root-mismatch", true, "Argument ``gather_list`` must NOT be specified on non-destination ranks.",
+    {"invalid-argument", true, "Argument ``scatter_list`` must be specified on source rank.",
+     "It proves that this rank is the source of the scatter and passed no list."},
+    {"invalid-argument", true, "Argument ``gather_list`` must NOT be specified on non-destination ranks.",
      "It proves that this rank passed a list to receive into although another rank is the destination."},
     {"group-destroyed", true, "Invalid process group specified or has been destroyed.",
      "It proves that the group was destroyed before this call, or never created on this rank."},
