@@ -60,7 +60,7 @@ struct RankError {
   std::string exception;           // its type, where one of the program's own ended it
 };
 
-enum class DivergenceKind : std::uint8_t { operation, root, reduce_operation, dtype, count, purpose, missing };
+enum class DivergenceKind : std::uint8_t { operation, root, reduce_operation, dtype, count, purpose, missing, place };
 
 }  // namespace pdsim::scenarios
 
@@ -74,6 +74,7 @@ inline constexpr auto pdsim::enum_rows<pdsim::scenarios::DivergenceKind> =
         {pdsim::scenarios::DivergenceKind::count, "count"},
         {pdsim::scenarios::DivergenceKind::purpose, "purpose"},
         {pdsim::scenarios::DivergenceKind::missing, "missing"},  // a member did not call it
+        {pdsim::scenarios::DivergenceKind::place, "place"},      // of the program: what the library compares agrees
     });
 
 namespace pdsim::scenarios {
@@ -151,6 +152,13 @@ inline FixLine alternative(std::string words, std::string in_python = {}) {
   return line;
 }
 
+// The first number of a group at which calls of different places met.
+struct PlacesMet {
+  std::string group;
+  Seq seq = -1;
+  std::vector<Rank> minority;  // whose place is the other one; empty in a tie
+};
+
 struct Diagnosis {
   std::string id;                    // unused-parameters
   std::string headline;              // rank 0 waits for a gradient bucket that rank 1 will never send
@@ -166,6 +174,7 @@ struct Diagnosis {
   std::vector<std::string> parameters;
   std::vector<Span> spans;
   std::vector<Evidence> evidence;
+  std::optional<PlacesMet> met;  // where the finding aligned the ranks' calls by their places
   std::string inevitable;  // "since 840us: rank 1 took path short in step 2"
   Time inevitable_at{};
 };
@@ -203,6 +212,7 @@ struct Report {
   std::optional<Hang> hang;       // the one of them that is being explained
   std::vector<RankError> errors;  // by time, first first
   std::optional<Divergence> divergence;
+  std::optional<Divergence> of_places;   // an earlier one, of places alone, which the first finding knows
   std::optional<RecordedDifference> recorded;  // of records without a program
   std::vector<Diagnosis>
       findings;  // every independent problem has its own; the first is the one that the report explains at length
@@ -214,6 +224,8 @@ struct Report {
   std::vector<LeftOutFile> left_out;  // of the files that the run was read from
 
   // The first finding; null when there is none.
+  // What reports show as the first divergence; null: there is none.
+  const Divergence* first_divergence() const { return of_places ? &*of_places : divergence ? &*divergence : nullptr; }
   const Diagnosis* diagnosis() const { return findings.empty() ? nullptr : &findings.front(); }
 };
 

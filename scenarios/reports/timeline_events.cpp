@@ -67,7 +67,7 @@ TimelineEvents timeline_events(const Report& report, const std::vector<Rank>& ra
     if (event.blocked) event.end = all.end;
   if (all.events.size() <= most) return all;
 
-  const Time around = report.divergence ? report.divergence->at : all.end;
+  const Time around = report.first_divergence() ? report.first_divergence()->at : all.end;
   const auto distance = [&](const TimelineEvent& e) {
     return e.call->issued < around ? around - e.call->issued : e.call->issued - around;
   };

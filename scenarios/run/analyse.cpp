@@ -20,6 +20,15 @@ bool has_places_of_script(const Scenario& scenario, const RunRecord& run) {
          });
 }
 
+// A finding that has aligned the calls by their places knows of an earlier divergence than what the library compares.
+void find_divergence_of_places(Report& report) {
+  const Diagnosis* d = report.diagnosis();
+  if (d == nullptr || !d->met) return;
+  Divergence found = divergence_of_places(report.run, *d->met);
+  if (found.entries.size() < 2 || (report.divergence && report.divergence->at <= found.at)) return;
+  report.of_places = std::move(found);
+}
+
 }  // namespace
 
 Report analyse(const Scenario& scenario, RunRecord run, RunWorld world) {
@@ -41,6 +50,7 @@ Report analyse(const Scenario& scenario, RunRecord run, RunWorld world) {
     Diagnosis first = std::move(report.findings.front());
     report.findings = in_order(report, std::move(first));
   }
+  find_divergence_of_places(report);
   return report;
 }
 

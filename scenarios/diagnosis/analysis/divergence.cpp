@@ -233,4 +233,20 @@ std::optional<Divergence> first_divergence(const RunRecord& run) {
   return first == all.end() ? std::nullopt : std::optional(std::move(*first));
 }
 
+Divergence divergence_of_places(const RunRecord& run, const PlacesMet& met) {
+  Divergence d;
+  d.group = met.group;
+  d.seq = met.seq;
+  d.field = DivergenceKind::place;
+  d.minority = met.minority;
+  d.at = Time::max();
+  for (const RankResult& result : run.ranks) {
+    const Call* call = collective_at(result.log, met.group, met.seq);
+    if (call == nullptr) continue;
+    d.entries.push_back({result.log.rank, call_text(*call), call->id});
+    d.at = std::min(d.at, call->issued);
+  }
+  return d;
+}
+
 }  // namespace pdsim::scenarios

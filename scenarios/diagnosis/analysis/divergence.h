@@ -22,6 +22,9 @@ std::optional<Divergence> first_divergence(const RunRecord& run);
 // The first divergence of each group that has one.
 std::vector<Divergence> first_divergences(const RunRecord& run);
 
+// The call of this number on all ranks that made it, whose places differ.
+Divergence divergence_of_places(const RunRecord& run, const PlacesMet& met);
+
 // Whether two ranks made the same call: everything that is compared, and each rank's sends in an all_to_all_v.
 bool same_call(const Call& a, const Call& b);
 

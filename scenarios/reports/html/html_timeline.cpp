@@ -45,6 +45,13 @@ Time round_step(Time span) {
       if (span.ps / (decade * s).ps < 12) return decade * s;
 }
 
+// The list, where it fits between the margin and the bars; the row's title has it whole.
+std::string beside_row(const std::vector<Rank>& ranks) {
+  constexpr std::size_t width = 12;
+  std::string list = numbers_within(ranks, width);
+  return list.size() <= width ? list : fmt::format("from {}", *std::min_element(ranks.begin(), ranks.end()));
+}
+
 std::string all_numbers(const std::vector<Rank>& ranks) { return numbers_within(ranks, std::string::npos); }
 
 class Picture {
@@ -162,7 +169,7 @@ class Picture {
           x, top - 4.0, bottom, bottom + 12.0, to_string(at));
     };
     label(scale_.begin());
-    if (report_.divergence) label(report_.divergence->at);
+    if (report_.first_divergence()) label(report_.first_divergence()->at);
     label(events_.end);
     for (const TimeScale::Gap& gap : scale_.gaps()) used.push_back(gap.x + TimeScale::gap_width / 2);
     const Time step = round_step(span);
@@ -185,18 +192,22 @@ class Picture {
   }
 
   void steps(double height) {
+    constexpr double apart = 6.0, a_letter = 6.5;  // lines of a thousand steps would cover the picture
     int last = -1;
-    double free_from = 0.0;
+    double line_from = 0.0, label_from = 0.0;
     if (rows_.empty()) return;
     for (const TimelineEvent& e : events_.events) {
       if (e.rank != rows_.front().shown || e.call->site.step < 0 || e.call->site.step == last) continue;
       last = e.call->site.step;
       const double x = scale_.x(e.call->issued);
+      if (x < line_from) continue;
+      line_from = x + apart;
       out_ += fmt::format("<line class=\"step\" x1=\"{0:.1f}\" y1=\"22\" x2=\"{0:.1f}\" y2=\"{1:.1f}\"/>", x,
                           height - 20.0);
-      if (x >= free_from)
-        out_ += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"28\">step {}</text>\n", x + 4.0, last);
-      if (x >= free_from) free_from = x + 50.0;
+      if (x < label_from) continue;
+      const std::string label = fmt::format("step {}", last);
+      label_from = x + a_letter * static_cast<double>(label.size() + 1);
+      out_ += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"28\">{}</text>\n", x + 4.0, label);
     }
   }
 
@@ -215,8 +226,7 @@ class Picture {
                           alone ? fmt::format("rank {}", row.shown) : fmt::format("{} ranks", row.ranks.size()),
                           culprit ? " \u25c6" : "", ranks_text(row.ranks));
       if (!alone)
-        out_ += fmt::format("<text class=\"axis start\" x=\"8\" y=\"{:.1f}\">{}</text>\n", y + lanes_.row / 2 + 4.0,
-                            numbers_within(row.ranks, 15));
+        out_ += fmt::format("<text class=\"axis start\" x=\"8\" y=\"{:.1f}\">{}</text>\n", y + lanes_.row / 2 + 4.0, beside_row(row.ranks));
       if (many && node_of(row.shown) != node)
         out_ += fmt::format("<text class=\"axis start\" x=\"8\" y=\"{:.1f}\">node {}</text>\n",
                             y - (lanes_.lane < roomy.lane ? 7.0 : -2.0), node_of(row.shown));
@@ -346,13 +356,13 @@ class Picture {
             x - 5.0, y + 6.0, result.log.rank, escaped(ending_sentence(result.log)));
       }
     }
-    if (report_.divergence) {
-      const double x = scale_.x(report_.divergence->at);
+    if (report_.first_divergence()) {
+      const double x = scale_.x(report_.first_divergence()->at);
       out_ += fmt::format(
           "<line class=\"divergence\" x1=\"{0:.1f}\" y1=\"16\" x2=\"{0:.1f}\" y2=\"{1:.1f}\"/><text class=\"label "
           "strong\" x=\"{2:.1f}\" "
           "y=\"12\">first divergence: #{3}</text>\n",
-          x, top + y_end_, x > plot_left + plot_width - 140.0 ? x - 134.0 : x + 4.0, report_.divergence->seq);
+          x, top + y_end_, x > plot_left + plot_width - 140.0 ? x - 134.0 : x + 4.0, report_.first_divergence()->seq);
     }
   }
 

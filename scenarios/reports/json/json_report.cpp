@@ -82,7 +82,7 @@ Json variant_json(const Report& report, const std::vector<Report>& reports) {
   for (const BlockedRank& b : report.blocked) json["blocked"].push_back(blocked_json(b));
   if (!report.cycle.empty()) json["cycle"] = report.cycle;
   for (const RankError& e : report.errors) json["errors"].push_back(error_json(e));
-  if (report.divergence) json["first_divergence"] = divergence_json(*report.divergence);
+  if (report.first_divergence()) json["first_divergence"] = divergence_json(*report.first_divergence());
   if (report.diagnosis()) {
     json["diagnosis"] = diagnosis_json(*report.diagnosis());
     for (const FixProof& p : fix_proofs(report, reports)) {

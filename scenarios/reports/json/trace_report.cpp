@@ -116,7 +116,7 @@ class Trace {
       if (report_.diagnosis() != nullptr) args["diagnosis"] = diagnosis_args();
       add("i", name, ranks.empty() ? 0 : ranks.front(), moment, {{"s", "g"}, {"cat", "diagnosis"}, {"args", std::move(args)}});
     };
-    if (const auto& d = report_.divergence) {
+    if (const Divergence* d = report_.first_divergence()) {
       Json args{{"group", d->group}, {"seq", d->seq}, {"what differs", name_of(d->field)}};
       for (const Divergence::Entry& entry : d->entries)
         if (args.size() < most_listed) args[fmt::format("rank {}", entry.rank)] = entry.call;

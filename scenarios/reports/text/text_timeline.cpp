@@ -155,9 +155,9 @@ std::string step_labels(const Report& report, const Window& window, std::size_t 
 
 // Not where ranks of a dump are missing only because they wait elsewhere.
 bool is_cause(const Report& report) {
-  if (!report.divergence) return false;
-  if (!report.world.is_dumps() || report.divergence->field != DivergenceKind::missing) return true;
-  const auto& entries = report.divergence->entries;
+  if (!report.first_divergence()) return false;
+  if (!report.world.is_dumps() || report.first_divergence()->field != DivergenceKind::missing) return true;
+  const auto& entries = report.first_divergence()->entries;
   return std::any_of(entries.begin(), entries.end(), [&](const Divergence::Entry& e) {
     return e.id < 0 && blocked_at(report.blocked, e.rank) == nullptr;
   });
@@ -165,9 +165,9 @@ bool is_cause(const Report& report) {
 
 std::string axis(const Report& report, const Window& window, std::size_t room) {
   std::string line = report.world.is_dumps() ? WallClock(report.run).time(window.begin) : to_string(window.begin);
-  if (!is_cause(report) || report.divergence->at < window.begin) return line;
-  const std::size_t column = window.at(report.divergence->at);
-  const std::string label = fmt::format("first divergence: #{}", report.divergence->seq);
+  if (!is_cause(report) || report.first_divergence()->at < window.begin) return line;
+  const std::size_t column = window.at(report.first_divergence()->at);
+  const std::string label = fmt::format("first divergence: #{}", report.first_divergence()->seq);
   if (column + 2 + label.size() <= room)
     write_at(line, column, "^ " + label);
   else if (column > label.size())

@@ -282,6 +282,7 @@ std::optional<Diagnosis> other_calls(const Report& report, Face face) {
   found.headline = headline_of(report, *d);
   found.cause = cause_of(report, *d);
   found.why = why_of(report, *d);
+  if (d->met) found.met = {d->group, d->met->mine->seq, d->tie ? std::vector<Rank>() : d->culprits};
   advise(found, report, *d);
   add_places(found, report, *d);
   cite_calls(found, *d);

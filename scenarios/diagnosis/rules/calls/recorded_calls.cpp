@@ -101,6 +101,9 @@ bool may_be_rounds(const Report& report, const RecordedDifference& d) {
   return (d.one_more && (d.one_more->is_mine || d.left_out.empty())) || (d.left_out.empty() && meets_backward(report, d));
 }
 
+// The ranks that made a call of their own there, if the others are in no round more.
+const std::vector<Rank>& made_own_call(const RecordedDifference& d) { return d.one_more && d.one_more->is_mine ? d.others : d.culprits; }
+
 std::string one_more_text(const Report& report, const RecordedDifference& d) {
   const OneRoundMore& more = *d.one_more;
   const auto times = [](std::int64_t n) { return fmt::format("{} time{}", n, n == 1 ? "" : "s"); };
@@ -108,7 +111,7 @@ std::string one_more_text(const Report& report, const RecordedDifference& d) {
   return fmt::format(" With that one {} called {} {}, and {} {}{}: {} may be in a round more of that loop (other numbers of batches, a `break`), or {} "
                      "made a call that is not in the loop of the others.",
                      who_made, placed(recorded(report, more.call)), times(more.rounds), who_less, times(more.rounds - 1),
-                     d.first_number > 1 ? fmt::format(" since #{}", d.first_number) : "", who_made, short_ranks(d.culprits));
+                     d.first_number > 1 ? fmt::format(" since #{}", d.first_number) : "", who_made, short_ranks(made_own_call(d)));
 }
 
 std::string why_of(const Report& report, const RecordedDifference& d) {
@@ -152,8 +155,9 @@ void write_fix(Diagnosis& found, const Report& report, const RecordedDifference&
     found.fix_lines = {"no set, order of arrival or `if rank == ...` may decide it"};
   } else if (may_be_rounds(report, d)) {
     // Fewer batches and one call more look the same here: neither is said to be it.
+    const std::vector<Rank>& own = made_own_call(d);
     found.fix = fmt::format("let {} run the same number of {} as {}, or take the call that {} alone {} out of the loop", ranks,
-                            meets_backward(report, d) ? "backwards" : "rounds", short_ranks(d.others), ranks, d.culprits.size() == 1 ? "makes" : "make");
+                            meets_backward(report, d) ? "backwards" : "rounds", short_ranks(d.others), short_ranks(own), own.size() == 1 ? "makes" : "make");
     found.fix_lines = {
         "for fewer batches, a skipped batch or a `break`: use a sampler that pads or drops, put model.join() around "
         "the loop, or all_reduce the decision, so that all ranks go on or none",
@@ -241,6 +245,7 @@ std::optional<Diagnosis> recorded_calls(const Report& report, Face face) {
   found.cause = fmt::format("{}; so #{} of group {} is {} on rank {} and {} on rank {}", found.headline, mine.seq, d.group,
                             placed(mine), d.my_rank(), placed(theirs), d.their_rank());
   found.why = why_of(report, d);
+  found.met = {d.group, mine.seq, d.tie ? std::vector<Rank>() : d.culprits};
   write_fix(found, report, d);
   found.evidence.push_back(evidence_of(d.my_rank(), mine, fmt::format("#{}: {}", mine.seq, placed(mine))));
   found.evidence.push_back(evidence_of(d.their_rank(), theirs, fmt::format("#{}: {}", theirs.seq, placed(theirs))));
