@@ -114,6 +114,45 @@ TEST(HtmlReport, RanksOfARunShareRowsOnEachSideOfTheFinding) {
   EXPECT_EQ(rows_of(render_html(*report, "")), (std::vector<std::string>{"0, 4..19", "1..3"}));
 }
 
+TEST(HtmlReport, OfManyStepsHasLabelsAndLinesWithRoomBetweenThem) {
+  const LoadedFile file = load_text("mine.yaml",
+                                    "pdsim: 1\nname: mine\nsummary: s\nworld: {ranks: 4, backend: nccl}\nprogram:\n"
+                                    "  - init_process_group\n  - repeat: {times: 1000, do: [barrier]}\nexpect: {outcome: ok}\n");
+  ASSERT_EQ(file.errors, 0);
+  std::string problem;
+  const Result<Report> report = run_scenario(file.variants.front(), *world_named("sim", problem), {});
+  ASSERT_TRUE(report.ok());
+  const std::string html = render_html(*report, "");
+  const auto count = [&html](const std::string& text) {
+    std::size_t found = 0;
+    for (std::size_t at = html.find(text); at != std::string::npos; at = html.find(text, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_GT(count("class=\"step\""), 50U);
+  EXPECT_LT(count("class=\"step\""), 200U);
+  EXPECT_GT(count(">step "), 5U);
+  EXPECT_LT(count(">step "), 20U);
+}
+
+// The library cannot tell the calls of line 9 and line 11 apart.
+TEST(HtmlReport, TheFirstDivergenceIsTheFirstCallOfAnotherPlace) {
+  const LoadedFile file = load_text("mine.yaml",
+                                    "pdsim: 1\nname: mine\nsummary: s\nworld: {ranks: 3, backend: gloo}\nprogram:\n  - init_process_group\n"
+                                    "  - all_reduce: {count: 4}\n"
+                                    "  - all_reduce: {count: 4}\n    label: a\n    when: {rank: not 1}\n"
+                                    "  - all_reduce: {count: 4}\n    label: b\n  - barrier\nexpect: {outcome: deadlock}\n");
+  ASSERT_EQ(file.errors, 0);
+  std::string problem;
+  const Result<Report> report = run_scenario(file.variants.front(), *world_named("sim", problem), {});
+  ASSERT_TRUE(report.ok());
+  ASSERT_NE(report->first_divergence(), nullptr);
+  EXPECT_EQ(report->first_divergence()->seq, 2);
+  EXPECT_EQ(report->first_divergence()->field, DivergenceKind::place);
+  EXPECT_EQ(report->first_divergence()->minority, (std::vector<Rank>{1}));
+  EXPECT_EQ(report->divergence->seq, 3) << "what the library compares";
+  EXPECT_NE(render_html(*report, "").find("first divergence: #2"), std::string::npos);
+}
+
 std::string file_of_page(const std::string& name) {
   std::ifstream file(PDSIM_SOURCE_DIR "/scenarios/reports/html/page/" + name);
   return {std::istreambuf_iterator<char>(file), {}};
