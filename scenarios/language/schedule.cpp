@@ -189,6 +189,12 @@ class Maker {
 
 }  // namespace
 
+const ScheduleClass* class_of(const Schedule& schedule, Rank rank) {
+  const auto of = std::find_if(schedule.classes.begin(), schedule.classes.end(),
+                               [rank](const ScheduleClass& c) { return std::binary_search(c.ranks.begin(), c.ranks.end(), rank); });
+  return of == schedule.classes.end() ? nullptr : &*of;
+}
+
 Schedule schedule_of(const Scenario& scenario, int launch) { return Maker(scenario).make(launch); }
 
 }  // namespace pdsim::scenarios

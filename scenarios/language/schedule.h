@@ -60,6 +60,9 @@ struct Schedule {
   bool whole = true;
 };
 
+// The class with this rank; null: there is none.
+const ScheduleClass* class_of(const Schedule& schedule, Rank rank);
+
 // The schedule of one launch, from 1.
 Schedule schedule_of(const Scenario& scenario, int launch);
 

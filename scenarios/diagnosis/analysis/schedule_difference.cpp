@@ -40,7 +40,7 @@ class Twins {
     const bool other_tensor = !x.tensor.empty() && !y.tensor.empty() && x.tensor != y.tensor;
     return x.operation == y.operation && !other_tensor && of_b_.count(a) == 0 && of_a_.count(b) == 0;
   }
-  // Whether the first side makes a call here, and the other side the same call at another place, where both make it in other steps.
+  // Whether the first side alone has the place `a`, and the other side makes the same call at `b`, where the first may make it in other steps.
   bool is_line_of_mine(int a, int b) const {
     return site(a).operation == site(b).operation && site(a).arguments == site(b).arguments && of_b_.count(a) == 0;
   }
@@ -174,12 +174,6 @@ int site_of(const Schedule& schedule, const RankLog& log, const Call& call) {
   return -1;
 }
 
-const ScheduleClass* class_of(const Schedule& schedule, Rank rank) {
-  const auto of = std::find_if(schedule.classes.begin(), schedule.classes.end(),
-                               [rank](const ScheduleClass& c) { return std::binary_search(c.ranks.begin(), c.ranks.end(), rank); });
-  return of == schedule.classes.end() ? nullptr : &*of;
-}
-
 bool is_held_back(const Schedule& schedule, Rank rank, const ScheduledCall& call) {
   const ScheduleClass* of = class_of(schedule, rank);
   return of != nullptr && std::find(of->held_back.begin(), of->held_back.end(), call) != of->held_back.end();
@@ -210,17 +204,13 @@ std::optional<CallsMet> first_met(const Report& report, const ScheduleDifference
 }
 
 bool runs(const Schedule& schedule, Rank rank, int loop) {
-  return std::any_of(schedule.classes.begin(), schedule.classes.end(), [&](const ScheduleClass& of) {
-    return std::find(of.ranks.begin(), of.ranks.end(), rank) != of.ranks.end() && loop >= 0 &&
-           static_cast<std::size_t>(loop) < of.rounds.size() && of.rounds[static_cast<std::size_t>(loop)] > 0;
-  });
+  const ScheduleClass* of = class_of(schedule, rank);
+  return of != nullptr && loop >= 0 && static_cast<std::size_t>(loop) < of->rounds.size() && of->rounds[static_cast<std::size_t>(loop)] > 0;
 }
 
 bool makes(const Schedule& schedule, Rank rank, int site) {
-  return std::any_of(schedule.classes.begin(), schedule.classes.end(), [&](const ScheduleClass& of) {
-    return std::find(of.ranks.begin(), of.ranks.end(), rank) != of.ranks.end() &&
-           std::any_of(of.calls.begin(), of.calls.end(), [site](const ScheduledCall& c) { return c.site == site; });
-  });
+  const ScheduleClass* of = class_of(schedule, rank);
+  return of != nullptr && std::any_of(of->calls.begin(), of->calls.end(), [site](const ScheduledCall& c) { return c.site == site; });
 }
 
 bool waits_in_message(const Report& report, const std::vector<Rank>& ranks) {

@@ -79,11 +79,12 @@ LoggedGroups groups_of(const LogFacts& facts) {
   std::vector<std::pair<LoggedGroup*, Rank>> signalled;  // ranks whose timeout another one reports
   const GroupLabels labels(facts);
   const auto works = groups_of_works(facts);
+  std::set<std::pair<const LoggedGroup*, const logs::GroupRanks*>> looked_at;  // once each: a log has many lines of a group
   const auto group_of = [&](const Fact& fact) -> LoggedGroup& {
     LoggedGroup& group = groups[labels.of(fact)];
     if (is_of_unnamed_group(fact)) group.is_named = group.is_one = false;
     const auto known = fact.group.empty() ? facts.groups.end() : facts.groups.find(fact.group);
-    if (known != facts.groups.end()) {
+    if (known != facts.groups.end() && looked_at.emplace(&group, &known->second).second) {
       group.is_one = known->second.is_one_group();
       group.members = known->second.proven_members();
     }

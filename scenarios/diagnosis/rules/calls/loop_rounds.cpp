@@ -11,13 +11,6 @@
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
-const ScheduleClass* class_of(const Schedule& schedule, Rank rank) {
-  const auto found = std::find_if(schedule.classes.begin(), schedule.classes.end(), [rank](const ScheduleClass& of) {
-    return std::find(of.ranks.begin(), of.ranks.end(), rank) != of.ranks.end();
-  });
-  return found == schedule.classes.end() ? nullptr : &*found;
-}
-
 std::int64_t rounds_in(const ScheduleClass& of, int loop) {
   return static_cast<std::size_t>(loop) < of.rounds.size() ? of.rounds[static_cast<std::size_t>(loop)] : 0;
 }

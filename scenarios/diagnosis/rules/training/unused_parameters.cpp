@@ -180,9 +180,9 @@ void add_spans(Diagnosis& d, const Report& report, const Skip& skip, const std::
 
 void write_fix_of_frozen(Diagnosis& d, bool everybody) {
   d.fix = everybody ? FixLine("freeze the layers before the model is wrapped, or wrap it again afterwards",
-                              "set requires_grad=False before DistributedDataParallel(...), or make the wrapper anew afterwards")
+                              "set requires_grad=False before DistributedDataParallel(...), or wrap the model again afterwards")
                     : FixLine("decide on all ranks together (all_reduce what decides), freeze on every rank, and wrap the model again",
-                              "decide on all ranks together (all_reduce what decides), freeze on every rank, and make the wrapper anew");
+                              "decide on all ranks together (all_reduce what decides), freeze on every rank, and wrap the model again");
   d.fix_lines = {alternative("ddp: {find_unused_parameters: true}, with which every backward looks for parameters without a gradient",
                              "DistributedDataParallel(..., find_unused_parameters=True), with which every backward looks for parameters without "
                              "a gradient")};
