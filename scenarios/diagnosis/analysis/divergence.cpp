@@ -1,7 +1,6 @@
 #include "scenarios/diagnosis/analysis/divergence.h"
 
 #include "core/collectives/collective.h"
-#include "scenarios/diagnosis/analysis/split_sizes.h"
 #include "scenarios/records/log_view.h"
 
 #include <algorithm>
@@ -16,12 +15,19 @@
 namespace pdsim::scenarios {
 namespace {
 
-using Row = std::vector<const Call*>;  // by member; null: the rank did not call it
+// The calls of one number, in the order of the members. Those who did not make it are not listed, so that a hostile record of
+// many ranks and numbers costs what it holds.
+struct MemberCall {
+  std::size_t member = 0;
+  const Call* call = nullptr;
+};
+using Row = std::vector<MemberCall>;
 
 struct GroupTable {
   std::vector<Rank> members;  // sorted
   std::vector<char> known;    // by member: its record is there
   std::vector<Seq> oldest;    // by member: the first number its record still holds
+  std::vector<Seq> begins;    // those of the known members, sorted
   std::map<Seq, Row> rows;
   bool is_whole = false;  // all members are known, and each has a record
 };
@@ -68,16 +74,21 @@ std::size_t place_of(const GroupTable& table, Rank rank) {
 
 // Where each rank's record begins in this group, and of whom there is none.
 void find_oldest(const RunRecord& run, const std::vector<char>& lost, GroupTable& table) {
+  std::vector<Seq> begin(table.members.size(), table.rows.empty() ? 0 : table.rows.rbegin()->first + 1);
+  Seq before = 0;  // the number after the row before
+  for (const auto& [seq, row] : table.rows) {
+    for (const MemberCall& c : row) begin[c.member] = std::min(begin[c.member], before);
+    before = seq + 1;
+  }
   for (std::size_t m = 0; m < table.members.size(); ++m) {
-    const RankLog& log = log_of(run, table.members[m]);
     if (lost[static_cast<std::size_t>(table.members[m])] != 0) {
       table.is_whole = false;
       table.known[m] = 0;
     }
-    if (log.dropped == 0) continue;
-    for (auto it = table.rows.begin(); it != table.rows.end() && it->second[m] == nullptr; ++it)
-      table.oldest[m] = it->first + 1;
+    if (log_of(run, table.members[m]).dropped != 0) table.oldest[m] = begin[m];
+    if (table.known[m] != 0) table.begins.push_back(table.oldest[m]);
   }
+  std::sort(table.begins.begin(), table.begins.end());
 }
 
 Tables tables_of(const RunRecord& run) {
@@ -94,8 +105,7 @@ Tables tables_of(const RunRecord& run) {
         place = place_of(*table, result.log.rank);
       }
       Row& row = table->rows[call.seq];
-      if (row.empty()) row.resize(table->members.size(), nullptr);
-      if (row[place] == nullptr) row[place] = &call;
+      if (row.empty() || row.back().member != place) row.push_back({place, &call});
     }
   }
   std::vector<char> lost;  // by rank: a rank of thousands of groups is asked once
@@ -129,11 +139,19 @@ constexpr Field fields[] = {
     {DivergenceKind::purpose, [](const Call& a, const Call& b) { return a.purpose == b.purpose; }},
 };
 
+// By rank of the group.
+RankCalls calls_of_all(const GroupTable& table, const Row& row) {
+  RankCalls calls;
+  calls.reserve(table.members.size());
+  for (const Rank rank : table.members) calls.emplace_back(rank, nullptr);
+  for (const MemberCall& c : row) calls[c.member].second = c.call;
+  return calls;
+}
+
 bool splits_fit(const GroupTable& table, const Row& row) {
-  if (!table.is_whole) return true;
-  std::vector<std::pair<Rank, const Call*>> calls;  // by rank of the group
-  for (std::size_t m = 0; m < row.size(); ++m) calls.emplace_back(table.members[m], row[m]);
-  return !split_mismatch(calls);
+  const bool has_splits =
+      std::any_of(row.begin(), row.end(), [](const MemberCall& c) { return !c.call->details->sends.empty(); });
+  return !table.is_whole || !has_splits || !split_mismatch(calls_of_all(table, row));
 }
 
 bool is_compared(const GroupTable& table, std::size_t member, Seq seq) {
@@ -142,17 +160,18 @@ bool is_compared(const GroupTable& table, std::size_t member, Seq seq) {
 
 // Returns the field that differs in this row; nothing if all agree.
 std::optional<DivergenceKind> differing_field(const GroupTable& table, Seq seq, const Row& row) {
-  const auto first = std::find_if(row.begin(), row.end(), [](const Call* c) { return c != nullptr; });
   for (const Field& field : fields)
-    for (const Call* call : row)
-      if (call != nullptr && !field.same(**first, *call)) return field.kind;
+    for (const MemberCall& c : row)
+      if (!field.same(*row.front().call, *c.call)) return field.kind;
   if (!splits_fit(table, row)) return DivergenceKind::count;
-  for (std::size_t m = 0; m < row.size(); ++m)
-    if (row[m] == nullptr && is_compared(table, m, seq)) return DivergenceKind::missing;
+  const auto compared = std::upper_bound(table.begins.begin(), table.begins.end(), seq) - table.begins.begin();
+  const auto made =
+      std::count_if(row.begin(), row.end(), [&](const MemberCall& c) { return is_compared(table, c.member, seq); });
+  if (made < compared) return DivergenceKind::missing;
   return std::nullopt;
 }
 
-std::vector<Rank> minority_of(const std::vector<std::pair<Rank, const Call*>>& entries) {
+std::vector<Rank> minority_of(const RankCalls& entries) {
   const std::vector<CallCamp> camps = camps_of(entries);
   const auto largest = std::max_element(camps.begin(), camps.end(), [](const CallCamp& a, const CallCamp& b) {
     return a.ranks.size() < b.ranks.size();
@@ -173,12 +192,12 @@ Divergence describe(const std::string& group, const GroupTable& table, Seq seq, 
   d.seq = seq;
   d.field = field;
   d.at = Time::max();
-  std::vector<std::pair<Rank, const Call*>> entries;
-  for (std::size_t m = 0; m < row.size(); ++m) {
+  const RankCalls calls = calls_of_all(table, row);
+  RankCalls entries;
+  for (std::size_t m = 0; m < calls.size(); ++m) {
     if (!is_compared(table, m, seq)) continue;
-    const Call* call = row[m];
-    entries.emplace_back(table.members[m], call);
-    d.entries.push_back({table.members[m], call != nullptr ? call_text(*call) : "did not call it",
+    const auto& [rank, call] = entries.emplace_back(calls[m]);
+    d.entries.push_back({rank, call != nullptr ? call_text(*call) : "did not call it",
                          call != nullptr ? call->id : -1});
     if (call != nullptr) d.at = std::min(d.at, call->issued);
   }
@@ -193,7 +212,7 @@ bool same_call(const Call& a, const Call& b) {
          std::all_of(std::begin(fields), std::end(fields), [&](const Field& f) { return f.same(a, b); });
 }
 
-std::vector<CallCamp> camps_of(const std::vector<std::pair<Rank, const Call*>>& calls) {
+std::vector<CallCamp> camps_of(const RankCalls& calls) {
   std::vector<CallCamp> camps;
   std::map<std::pair<std::string_view, std::int64_t>, std::vector<std::size_t>> alike;  // what is the same in the same calls
   for (const auto& [rank, call] : calls) {

@@ -10,10 +10,10 @@
 //   ring      numbers that some rank's record no longer holds are not compared
 #pragma once
 
+#include "scenarios/diagnosis/analysis/split_sizes.h"
 #include "scenarios/diagnosis/report.h"
 
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace pdsim::scenarios {
@@ -34,6 +34,6 @@ struct CallCamp {
   std::vector<Rank> ranks;
 };
 // Ordered by their first ranks. Cost: linear where the calls differ in operation or count.
-std::vector<CallCamp> camps_of(const std::vector<std::pair<Rank, const Call*>>& calls);
+std::vector<CallCamp> camps_of(const RankCalls& calls);
 
 }  // namespace pdsim::scenarios

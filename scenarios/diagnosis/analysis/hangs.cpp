@@ -231,7 +231,7 @@ class Search {
   }
   // True if its ranks send more or less than their peers make room for, or pass different counts or dtypes.
   bool cannot_fit(const Hang& hang) const {
-    std::vector<std::pair<Rank, const Call*>> calls;
+    RankCalls calls;
     for (const Rank r : hang.waiting) calls.emplace_back(r, call_of(r));
     const Call* first = calls.front().second;
     const notes::GroupMade* group = first == nullptr ? nullptr : group_of(hang.waiting.front(), first->group);

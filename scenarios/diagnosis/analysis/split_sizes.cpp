@@ -7,8 +7,6 @@
 namespace pdsim::scenarios {
 namespace {
 
-using RankCalls = std::vector<std::pair<Rank, const Call*>>;
-
 bool has_splits(const Call* call) {
   return call != nullptr && !call->details->sends.empty() && !call->details->receives.empty();
 }

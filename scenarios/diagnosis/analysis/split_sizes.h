@@ -13,6 +13,9 @@
 
 namespace pdsim::scenarios {
 
+// One collective's calls by rank; null: the rank did not make it.
+using RankCalls = std::vector<std::pair<Rank, const Call*>>;
+
 struct SplitMismatch {
   std::int64_t sent = 0, expected = 0;       // of the pair, or of all ranks
   Rank from = no_rank, to = no_rank;         // of the first mismatched pair; no_rank where only the sums are known
@@ -20,8 +23,8 @@ struct SplitMismatch {
   std::int64_t pairs = 0;
 };
 
-// `calls`: those of all members in the order of the group's ranks; null for a missing member. Nothing where the sizes match, or
+// `calls`: those of all members in the order of the group's ranks. Nothing where the sizes match, or
 // the record lacks them.
-std::optional<SplitMismatch> split_mismatch(const std::vector<std::pair<Rank, const Call*>>& calls);
+std::optional<SplitMismatch> split_mismatch(const RankCalls& calls);
 
 }  // namespace pdsim::scenarios

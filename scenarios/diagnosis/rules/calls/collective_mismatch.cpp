@@ -30,7 +30,7 @@ const Call* call_of(const Report& report, const Divergence::Entry& entry) {
 }
 
 std::vector<Camp> camps_of(const Report& report) {
-  std::vector<std::pair<Rank, const Call*>> calls;
+  RankCalls calls;
   for (const Divergence::Entry& entry : report.divergence->entries)
     if (const Call* call = call_of(report, entry)) calls.emplace_back(entry.rank, call);
   return scenarios::camps_of(calls);

@@ -14,8 +14,6 @@
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
-using RankCalls = std::vector<std::pair<Rank, const Call*>>;
-
 RankCalls calls_at(const Report& report) {
   RankCalls calls;
   for (const Divergence::Entry& entry : report.divergence->entries)

@@ -23,7 +23,7 @@ struct Sides {
 };
 
 std::optional<Sides> sides_of(const Report& report) {
-  std::vector<std::pair<Rank, const Call*>> calls;
+  RankCalls calls;
   for (const Divergence::Entry& entry : report.divergence->entries)
     if (const Call* call = entry.id < 0 ? nullptr : call_by_id(log_of(report.run, entry.rank), entry.id)) calls.emplace_back(entry.rank, call);
   Sides sides;
