@@ -111,11 +111,15 @@ Result<std::unique_ptr<Communicator>> SimBackend::join_group(Store& store, const
   if (!options.global_ranks.empty()) meeting += fmt::format("/{}", fmt::join(options.global_ranks, ","));
   const int channel = world_.channel(meeting);
   const Time deadline = options.timeout == Time::max() ? Time::max() : runtime.now() + options.timeout;
-  std::vector<Rank> stale;
-  PDSIM_TRY(exchange_addresses(store, options, channel, stale));
-  PDSIM_TRY(connect(options, channel, stale, deadline));
-  runtime.sleep_until(runtime.now() + world_.spec().intra.latency);
-  return make_member(world_, library_of(options), channel, options.members(), options.rank);
+  const bool is_world = options.global_ranks.empty();
+  FirstCalls::Group group{channel, options.size, is_world ? "" : options.group};
+  if (is_world || !library_of(options).communicator_at_first_call) {
+    std::vector<Rank> stale;
+    PDSIM_TRY(exchange_addresses(store, options, channel, stale));
+    PDSIM_TRY(connect(options, channel, stale, deadline));
+    runtime.sleep_until(runtime.now() + world_.spec().intra.latency);
+  }
+  return make_member(world_, library_of(options), std::move(group), options.members(), options.rank);
 }
 
 }  // namespace pdsim::sim

@@ -15,7 +15,7 @@ class SimBackend final : public Backend {
 
  private:
   // Publishes this rank's address in the store, reads the others', and connects. A rank that read the address of a process of an
-  // earlier launch waits for it until the timeout.
+  // earlier launch waits for it until the timeout. Nothing of this where a group of new_group connects in its first call.
   Result<std::unique_ptr<Communicator>> join_group(Store& store, const JoinOptions& options) override;
   Status read_address(Store& store, const std::string& key, const JoinOptions& options, Rank peer,
                       std::vector<Rank>& stale);
@@ -30,7 +30,7 @@ class SimBackend final : public Backend {
 };
 
 // This rank in one group, with the semantics of `library`; `ranks` are global.
-std::unique_ptr<Communicator> make_member(World& world, const LibrarySemantics& library, int channel, RankList ranks,
+std::unique_ptr<Communicator> make_member(World& world, const LibrarySemantics& library, FirstCalls::Group group, RankList ranks,
                                           Rank group_rank);
 
 }  // namespace pdsim::sim

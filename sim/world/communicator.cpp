@@ -38,6 +38,8 @@ struct Operation final : PendingCollective {
   std::optional<Scheduler::Key> watchdog;
   std::vector<std::shared_ptr<Operation>> earlier;  // that it waits for once it is its turn
   bool holds_executor = false;
+  bool is_held = false;  // until its group's communicator is made
+  bool is_due = false;   // its rank's stream has come to it
 };
 using OperationPtr = std::shared_ptr<Operation>;
 
@@ -110,10 +112,11 @@ class CallTransport final : public Transport {
 // The calls of one rank in one group. A finished operation is in none of its lists, and lets go of it.
 class RankCalls : public std::enable_shared_from_this<RankCalls> {
  public:
-  RankCalls(World& world, const LibrarySemantics& library, int channel, RankList ranks, Rank group_rank)
+  RankCalls(World& world, const LibrarySemantics& library, FirstCalls::Group group, RankList ranks, Rank group_rank)
       : world_(world),
         library_(library),
-        channel_(channel),
+        channel_(group.channel),
+        group_(std::move(group)),
         ranks_(std::move(ranks)),
         rank_(group_rank),
         ranks_per_node_(sim::ranks_per_node(world.spec(), ranks_)) {}
@@ -152,9 +155,9 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     if (device != nullptr) device->runs(operation->work);
     if (waits_for_communicator && is_message) return operation->work;  // queued when all have come
     if (device != nullptr) {
-      device->here([operation] { operation->calls->queue(operation); });  // when the program's stream has come here
+      device->here([operation] { operation->calls->begin(operation); });  // when the program's stream has come here
     } else {
-      queue(operation);
+      begin(operation);
     }
     return operation->work;
   }
@@ -203,26 +206,16 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
   bool come_to_first_call(const OperationPtr& operation) {
     const bool needs_it = !pdsim::row(operation->call.kind).point_to_point || operation->call.batched;
     if (!library_.communicator_at_first_call || !needs_it) return false;
-    FirstCalls& first = world_.first_calls(channel_);
-    if (first.came.empty()) {
-      first.came.assign(static_cast<std::size_t>(size()), false);
-      first.left = size();
-    }
-    if (first.left == 0) return false;
-    if (!first.came[static_cast<std::size_t>(rank_)]) --first.left;
-    first.came[static_cast<std::size_t>(rank_)] = true;
-    if (first.left == 0) {
-      const std::vector<std::function<void()>> then = std::exchange(first.then, {});
-      for (const auto& start_now : then) start_now();
-      return false;
-    }
-    first.then.emplace_back([operation] {
+    const bool is_there = world_.first_calls().come(group_, rank_, [operation] {
       if (operation->finished) return;
       if (operation->watchdog) operation->calls->world_.scheduler().cancel_event(*std::exchange(operation->watchdog, {}));
       operation->calls->arm_watchdog(operation);
-      if (pdsim::row(operation->call.kind).point_to_point) operation->calls->queue(operation);
+      const bool is_held = std::exchange(operation->is_held, false);
+      if (pdsim::row(operation->call.kind).point_to_point || (is_held && operation->is_due)) operation->calls->queue(operation);
     });
-    if (!first.came.front()) watch_store(operation);
+    if (is_there) return false;
+    operation->is_held = !group_.number.empty();
+    if (!world_.first_calls().has_id(group_)) watch_store(operation);
     return true;
   }
 
@@ -233,15 +226,13 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     operation->watchdog = world_.scheduler().at_watchdog(world_.scheduler().now() + limit, [operation, limit] {
       operation->watchdog.reset();
       RankCalls& calls = *operation->calls;
-      if (operation->finished || calls.world_.first_calls(calls.channel_).came.front()) return;
+      if (operation->finished || calls.world_.first_calls().has_id(calls.group_)) return;
       const Error error{Code::store_timeout,
                         fmt::format("[{}] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d "
                                     "key-value store by key '0', but store->get('0') got error: wait timeout after {}ms",
                                     calls.rank_, limit.ns() / 1'000'000),
                         {}};
-      FirstCalls& first = calls.world_.first_calls(calls.channel_);
-      if (first.came[static_cast<std::size_t>(calls.rank_)]) ++first.left;  // who gave up makes no communicator
-      first.came[static_cast<std::size_t>(calls.rank_)] = false;
+      calls.world_.first_calls().leave(calls.group_, calls.rank_);  // who gave up makes no communicator
       calls.tell(error.message, limit);
       calls.finish(operation, error);
     });
@@ -277,6 +268,12 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     if (operation->finished) return;
     if (!world_.closed_form().accepts(operation->call)) return operation->post();
     world_.closed_form().add(channel_, ranks_, operation);
+  }
+
+  // It is its turn; a call of a group whose communicator is still being made waits for that.
+  void begin(const OperationPtr& operation) {
+    operation->is_due = true;
+    if (!operation->is_held) queue(operation);
   }
 
   // Collectives wait for an executor; sends and receives need none.
@@ -353,6 +350,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
   World& world_;
   const LibrarySemantics& library_;
   int channel_;
+  FirstCalls::Group group_;
   RankList ranks_;
   Rank rank_;
   int ranks_per_node_;
@@ -403,10 +401,10 @@ Transport::Done Operation::resume(Plan plan, PlanPoint at) {
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_member(World& world, const LibrarySemantics& library, int channel, RankList ranks,
-                                          Rank group_rank) {
+std::unique_ptr<Communicator> make_member(World& world, const LibrarySemantics& library, FirstCalls::Group group,
+                                          RankList ranks, Rank group_rank) {
   return std::make_unique<SimCommunicator>(
-      std::make_shared<RankCalls>(world, library, channel, std::move(ranks), group_rank));
+      std::make_shared<RankCalls>(world, library, std::move(group), std::move(ranks), group_rank));
 }
 
 }  // namespace pdsim::sim

@@ -35,6 +35,7 @@ World::World(const WorldSpec& spec, const LibrarySemantics& library, const Profi
       exchange_(scheduler_, spec, library, faults_, trace_, options.record_messages ? options.message_limit : 0),
       closed_form_(scheduler_, exchange_, trace_, spec, library, allows(options, Engine::closed_form)),
       in_flight_(scheduler_, exchange_, spec, allows(options, Engine::in_flight)),
+      first_calls_(scheduler_, spec.intra.latency),
       disturbances_(Random(spec.seed).stream("disturb")),
       records_messages_(options.record_messages),
       watchdog_(static_cast<std::size_t>(spec.ranks())) {

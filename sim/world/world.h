@@ -17,6 +17,7 @@
 #include "sim/run.h"
 #include "sim/world/device.h"
 #include "sim/world/files.h"
+#include "sim/world/first_calls.h"
 #include "sim/world/meeting.h"
 #include "sim/world/runtime.h"
 
@@ -42,14 +43,6 @@ struct Slot {
   TensorValues values;
   Time step_time{};
   std::optional<RankLog> log;  // fixed at its death, or when the run deadlocked
-};
-
-// The members of a group that have reached its first call, where the library creates the communicator there, and the calls
-// waiting for all of them.
-struct FirstCalls {
-  std::vector<bool> came;
-  int left = 0;
-  std::vector<std::function<void()>> then;
 };
 
 class World {
@@ -78,7 +71,7 @@ class World {
   Slot& slot(Rank rank) { return slots_[static_cast<std::size_t>(rank)]; }
   HashTable& table() { return *table_; }  // served by rank 0
   Meeting& meeting(int channel, int size) { return meetings_.try_emplace(channel, size).first->second; }
-  FirstCalls& first_calls(int channel) { return first_calls_[channel]; }
+  FirstCalls& first_calls() { return first_calls_; }
   bool has_ended(Rank rank) const { return slots_[static_cast<std::size_t>(rank)].ended; }
   bool any_has_ended() const { return ended_ranks_ > 0; }
   bool all_relaunch() const;
@@ -117,6 +110,7 @@ class World {
   Exchange exchange_;
   ClosedFormEngine closed_form_;
   InFlightEngine in_flight_;
+  FirstCalls first_calls_;  // of the present launch
   Disk disk_;
   AlgorithmProofs proofs_;
   std::map<std::string, int> channels_;
@@ -129,8 +123,7 @@ class World {
   int launch_ = 0;
   std::unique_ptr<HashTable> table_;
   std::vector<Slot> slots_;
-  std::map<int, Meeting> meetings_;       // by channel
-  std::map<int, FirstCalls> first_calls_;  // by channel
+  std::map<int, Meeting> meetings_;  // by channel
   int ended_ranks_ = 0;
 };
 

@@ -15,6 +15,7 @@ namespace {
 struct Told {
   std::string outcome, id = "none", headline, cause, error;
   std::vector<Rank> ranks;
+  std::vector<std::string> blocked;  // "0 all_reduce"
 };
 
 Told told(const std::string& program, const std::string& backend = "gloo", const std::string& world = "") {
@@ -38,6 +39,7 @@ Told told(const std::string& program, const std::string& backend = "gloo", const
   if (!report->errors.empty())
     t.error = fmt::format("{} after {}: {}", name_of(report->errors.front().code), to_string(report->errors.front().at),
                           report->errors.front().message);
+  for (const BlockedRank& b : report->blocked) t.blocked.push_back(fmt::format("{} {}", b.rank, b.in));
   if (!report->diagnosis()) return t;
   t.id = report->diagnosis()->id;
   t.headline = report->diagnosis()->headline;
@@ -212,6 +214,35 @@ TEST(NewGroupMismatch, IsEveryRankThatMakesTheGroupOfItsOwnRanksAlone) {
     EXPECT_EQ(t.id, "new-group-mismatch") << backend << " " << t.outcome << " " << t.headline;
     EXPECT_NE(t.headline.find("new_group #1 is"), std::string::npos) << t.headline;
   }
+}
+
+// new_group itself returns there.
+TEST(FirstCallOnNccl, OfAGroupThatOthersDidNotMakeIsWhereItsRanksHang) {
+  const Told t = told(
+      "  - new_group: {name: pair, ranks: [0, 2]}\n    when: {rank: 0}\n  - compute: {time: 1ms}\n    label: after\n"
+      "  - all_reduce: {count: 4, group: pair}\n    label: sum\n    when: {rank: 0}\n",
+      "nccl");
+  EXPECT_EQ(t.outcome, "deadlock") << t.error;
+  EXPECT_EQ(t.headline, "rank 0 makes the group pair of ranks 0, 2, and rank 2 did not call new_group for it");
+  EXPECT_EQ(t.blocked, std::vector<std::string>{"0 all_reduce"});
+}
+
+TEST(FirstCallOnNccl, OfTwoGroupsOfOneNumberGivesBothTheIdThatWasWrittenLast) {
+  const char* at_once =
+      "  - new_group: {name: low, ranks: [0, 1]}\n    when: {rank: [0, 1]}\n"
+      "  - new_group: {name: high, ranks: [2, 3]}\n    when: {rank: [2, 3]}\n"
+      "  - all_reduce: {count: 4, group: low}\n    when: {rank: [0, 1]}\n"
+      "  - all_reduce: {count: 4, group: high}\n    when: {rank: [2, 3]}\n";
+  const Told t = told(at_once, "nccl");
+  EXPECT_EQ(t.outcome, "deadlock") << t.error;
+  EXPECT_EQ(t.blocked, (std::vector<std::string>{"0 all_reduce", "1 all_reduce"}));
+  EXPECT_EQ(t.id, "new-group-mismatch") << t.headline;
+  const char* in_turn =
+      "  - new_group: {name: low, ranks: [0, 1]}\n    when: {rank: [0, 1]}\n"
+      "  - new_group: {name: high, ranks: [2, 3]}\n    when: {rank: [2, 3]}\n"
+      "  - all_reduce: {count: 4, group: low}\n    when: {rank: [0, 1]}\n  - compute: {time: 1s}\n    when: {rank: [2, 3]}\n"
+      "  - all_reduce: {count: 4, group: high}\n    when: {rank: [2, 3]}\n";
+  EXPECT_EQ(told(in_turn, "nccl").outcome, "ok");  // as with PyTorch: it goes well by chance
 }
 
 // NCCL makes a group's communicator in its first call: the first rank hands out the number through the store.

@@ -123,8 +123,8 @@ void explain_missing(Diagnosis& d, const Report& report, const Disagreement& fou
                            group_text(*found.made.note), who_is_missing);
   d.cause = fmt::format("new_group #{} was not called by {}, which {}", number, who_is_missing, place);
   d.why = fmt::format(
-      "new_group is a collective over the world: every rank must call it, and the members meet in it. Rank {} waits "
-      "for {}, which {}.",
+      "new_group is a collective over the world: every rank must call it. Its members meet in it, or in the group's first "
+      "call. Rank {} waits for {}, which {}.",
       found.made.rank, who_is_missing, place);
 }
 
@@ -176,9 +176,11 @@ constexpr std::string_view new_group_mismatch_text =
     R"(Every rank of the world must call new_group, even those that will not be in the group, and all must make the same calls in
 the same order: the n-th call of one rank belongs to the n-th call of every other. With a call inside `if rank in
 members`, or groups created in different orders, ranks wait in new_group for each other, or different ranks join under one
-number. In older versions every rank waits at a barrier there; since 2.x only the members meet.
+number. In older versions every rank waits at a barrier there; since 2.x only the members meet, over NCCL in the group's
+first call, which makes the communicator.
 
-How to recognise it: ranks hang in new_group, or time out in the store with a key of the group, such as rank_1.
+How to recognise it: ranks hang in new_group, or in the first call of the group, or time out in the store with a key of the
+group, such as rank_1, or 0 for NCCL's communicator.
 
 Fix: create all groups on all ranks in one loop, and keep the handles of those that the rank is in.)";
 
