@@ -423,8 +423,32 @@ TEST(GuestInput, AWorldThatIsWrongIsRefusedWithItsPlace) {
   const Ended run =
       run_pdsim({"run", "-n", "2", "--world", "world.yaml", "--fault", "hang: {}", "--", "python3", "train.py"}, folder.path());
   EXPECT_EQ(run.status, 2);
-  EXPECT_EQ(run.problems,
-            "pdsim: --world world.yaml:3:1: unknown key `lnk` in world; did you mean `link`?; nothing was run\n");
+  EXPECT_EQ(run.problems, R"(error[world]: unknown key `lnk` in world
+  --> world.yaml:3:1
+  |
+3 | lnk: {}
+  | ^^^ did you mean `link`?
+)");
+  const Ended fault = run_pdsim({"run", "-n", "2", "--fault", "crash: {rnk: 1}", "--", "python3", "train.py"}, folder.path());
+  EXPECT_EQ(fault.status, 2);
+  EXPECT_EQ(fault.problems, R"(error[option]: unknown key `rnk`
+  --> --fault:1:9
+  |
+1 | crash: {rnk: 1}
+  |         ^^^ it takes no options
+)");
+  const Ended open = run_pdsim({"run", "-n", "2", "--fault", "crash: {", "--", "python3", "train.py"}, folder.path());
+  EXPECT_EQ(open.status, 2);
+  EXPECT_EQ(open.problems, R"(error[option]: a key that is a list or a mapping
+  --> --fault:1:1
+  |
+1 | crash: {
+  | ^ keys are plain words; is a bracket not closed?
+)");
+  const Ended json = run_pdsim({"run", "--json", "-n", "2", "--world", "world.yaml", "--", "python3", "train.py"}, folder.path());
+  EXPECT_EQ(json.status, 2);
+  EXPECT_NE(json.output.find(R"("message":"unknown key `lnk` in world","file":"world.yaml","line":3,"column":1,)"), std::string::npos)
+      << json.output;
   EXPECT_EQ(run_pdsim({"run", "-n", "2", "--cuda-on-cpu", "--no-cuda-on-cpu", "--", "python3", "train.py"}, folder.path()).status, 2);
 }
 

@@ -57,10 +57,7 @@ void run(const fs::path& job, scenarios::guests::ForkServer& fork_server) {
   const tools::RunFlags flags = flags_of(job);
   tools::Console console(true);
   int status = tools::exit_wrong_input;
-  if (const auto world = tools::world_of(flags); world.ok())
-    status = tools::run_script(flags, *world, fork_server, console);
-  else
-    console.problem(world.error().message);
+  if (const auto world = tools::world_of(flags, console)) status = tools::run_script(flags, *world, fork_server, console);
   if (!console.finish()) status = tools::exit_failed;
   move_all(fs::current_path(), job / "files");
   std::ofstream(job / "status") << status;

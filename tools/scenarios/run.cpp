@@ -132,11 +132,8 @@ int run(const RunFlags& flags, Console& console) {
     console.problem(problem + "; nothing was run");
     return exit_wrong_input;
   }
-  const Result<scenarios::World> world = world_of(flags);
-  if (!world.ok()) {
-    console.problem(world.error().message + "; nothing was run");
-    return exit_wrong_input;
-  }
+  const std::optional<scenarios::World> world = world_of(flags, console);
+  if (!world) return exit_wrong_input;
   if (const Status folder = flags.out.empty() ? Status{} : prepare_output_folder("--out", flags.out); !folder.ok()) {
     console.problem(folder.error().message);
     return status_of(folder.error());
@@ -166,8 +163,8 @@ Action declare_run(CLI::App& app) {
   app.add_option("--backend", flags->backend,
                  fmt::format("whose semantics: {}; default: the one that the script names", fmt::join(library_names, ", ")));
   app.add_option("--world", flags->world, "file with links, topology and more, as under `world` in a scenario file");
-  app.add_option("--fault", flags->faults, "as in a scenario file: --fault 'hang: {}, match: {rank: 1}, at: {step: 2}'")
-      ->expected(1);
+  app.add_option("--fault", flags->faults, "as in a scenario file: --fault 'hang: {}, match: {rank: 1}, at: {step: 2}'; may be given several times")
+      ->allow_extra_args(false);
   app.add_option("--seed", flags->seed, "of the world's random choices")->capture_default_str();
   CLI::Option* const pretended =
       app.add_flag_callback("--cuda-on-cpu", [flags] { flags->cuda_on_cpu = true; },

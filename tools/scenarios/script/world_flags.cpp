@@ -28,7 +28,7 @@ std::string indented(const std::string& text) {
 }
 
 constexpr int lines_before_world = 4;  // of the document
-constexpr int indentation = 2;
+constexpr int indentation = 2, fault_indentation = 5;
 
 // A scenario with this world, up to what is expected of it.
 std::string document_of(const RunFlags& flags, const std::vector<std::string>& faults) {
@@ -38,6 +38,10 @@ std::string document_of(const RunFlags& flags, const std::vector<std::string>& f
   if (!faults.empty()) text += "faults:\n";
   for (const std::string& fault : faults) text += fmt::format("  - {{{}}}\n", fault);
   return text + "program: [init_process_group, {repeat: {times: 1000, do: [barrier]}}]\n";
+}
+
+scenarios::LoadedFile loaded(const RunFlags& flags) {
+  return scenarios::load_text("run.yaml", document_of(flags, flags.faults) + "expect: {outcome: ok}\n");
 }
 
 // The lines of one key of a document and of what is below it.
@@ -53,36 +57,51 @@ std::string section_of(const std::string& document, const std::string& key) {
   return section;
 }
 
-// The option that is wrong, with the place in its file.
-std::string option_at(const RunFlags& flags, const scenarios::Mark& mark) {
-  const std::string text = flags.world.empty() ? std::string() : indented(world_text(flags.world));
-  const auto lines = std::count(text.begin(), text.end(), '\n');
-  const int line = mark.line - lines_before_world;
-  if (!flags.faults.empty() && line > lines) return "--fault";
-  if (flags.world.empty() || line < 1 || line > lines) return flags.faults.empty() ? "--world " + flags.world : "--world or --fault";
-  return fmt::format("--world {}:{}:{}", flags.world, line, std::max(mark.column - indentation, 1));
+// What of the flags a place of the document comes from.
+struct Origin {
+  std::string name, text;  // a path and its content, or the option and its value; the text is empty where no place is known
+  int line = 0, column = 0;  // of the document, before the first of the text
+};
+
+Origin origin_of(const RunFlags& flags, int line) {
+  const std::string world = flags.world.empty() ? std::string() : world_text(flags.world);
+  const std::string inner = indented(world);
+  const auto lines = flags.world.empty() ? 1 : static_cast<int>(std::count(inner.begin(), inner.end(), '\n'));
+  const int first_fault = lines_before_world + lines + 2;
+  const auto fault = static_cast<std::size_t>(std::max(line - first_fault, 0));
+  if (line >= first_fault && !flags.faults.empty())  // one that is not closed is noticed behind it
+    return fault < flags.faults.size() ? Origin{"--fault", flags.faults[fault], line - 1, fault_indentation}
+                                       : Origin{"--fault", "", 0, 0};
+  if (flags.world.empty()) return {"-n", "", 0, 0};
+  return line < first_fault - 1 ? Origin{flags.world, world, lines_before_world, indentation} : Origin{flags.world, "", 0, 0};
+}
+
+void print_problem(const RunFlags& flags, scenarios::Diagnostic diagnostic, Console& console) {
+  const Origin origin = origin_of(flags, diagnostic.mark.line);
+  diagnostic.kind = origin.name == "--fault" ? "option" : "world";
+  diagnostic.mark.line = origin.text.empty() ? 0 : std::max(diagnostic.mark.line - origin.line, 1);
+  diagnostic.mark.column = std::max(diagnostic.mark.column - origin.column, 1);
+  console.problem(origin.name, origin.text, diagnostic);
 }
 
 }  // namespace
 
-Result<scenarios::World> world_of(const RunFlags& flags) {
+std::optional<scenarios::World> world_of(const RunFlags& flags, Console& console) {
   std::error_code ignored;
-  if (!flags.world.empty() && !std::filesystem::is_regular_file(flags.world, ignored))
-    return Error{Code::input_invalid, fmt::format("--world {}: there is no such file", flags.world), {}};
-  const scenarios::LoadedFile file =
-      scenarios::load_text("run.yaml", document_of(flags, flags.faults) + "expect: {outcome: ok}\n");
+  if (!flags.world.empty() && !std::filesystem::is_regular_file(flags.world, ignored)) {
+    console.problem(fmt::format("--world {}: there is no such file; nothing was run", flags.world));
+    return std::nullopt;
+  }
+  const scenarios::LoadedFile file = loaded(flags);
   for (const scenarios::Diagnostic& diagnostic : file.diagnostics)
-    if (!diagnostic.warning)
-      return Error{Code::input_invalid,
-                   fmt::format("{}: {}{}", option_at(flags, diagnostic.mark), diagnostic.what,
-                               diagnostic.label.empty() ? "" : "; " + diagnostic.label),
-                   {}};
-  if (file.variants.empty()) return Error{Code::input_invalid, "the world cannot be read", {}};
+    if (!diagnostic.warning) print_problem(flags, diagnostic, console);
+  if (file.errors > 0 || file.variants.empty()) return std::nullopt;
   scenarios::World world = file.variants.front().world;
-  if (flags.ranks > 0 && world.spec.ranks() != flags.ranks)
-    return Error{Code::input_invalid,
-                 fmt::format("--world {} has {} ranks, and -n says {}", flags.world, world.spec.ranks(), flags.ranks),
-                 {}};
+  if (flags.ranks > 0 && world.spec.ranks() != flags.ranks) {
+    console.problem(fmt::format("--world {} has {} ranks, and -n says {}; nothing was run", flags.world, world.spec.ranks(),
+                                flags.ranks));
+    return std::nullopt;
+  }
   world.spec.seed = flags.seed;
   return world;
 }
@@ -90,9 +109,9 @@ Result<scenarios::World> world_of(const RunFlags& flags) {
 WorldSections world_sections(const RunFlags& flags, const RunWorld& run) {
   WorldSections sections;
   std::vector<std::string> faults;
-  if (const Result<scenarios::World> world = world_of(flags); world.ok())
-    for (std::size_t f = 0; f < flags.faults.size() && f < world->spec.faults.size(); ++f) {
-      const sim::FaultSpec& fault = world->spec.faults[f];
+  if (const scenarios::LoadedFile given = loaded(flags); !given.variants.empty())
+    for (std::size_t f = 0; f < flags.faults.size() && f < given.variants.front().world.spec.faults.size(); ++f) {
+      const sim::FaultSpec& fault = given.variants.front().world.spec.faults[f];
       const bool is_in_the_record = fault.kind == FaultKind::crash || fault.kind == FaultKind::hang;
       if (is_in_the_record) continue;
       if (fault.at.step)

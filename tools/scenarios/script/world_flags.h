@@ -3,6 +3,7 @@
 
 #include "scenarios/language/scenario.h"
 #include "sim/world_spec.h"
+#include "tools/console/console.h"
 #include "tools/scenarios/script/run_flags.h"
 
 #include <optional>
@@ -11,8 +12,8 @@
 
 namespace pdsim::tools {
 
-// Errors: input_invalid, with the problem.
-Result<scenarios::World> world_of(const RunFlags& flags);
+// Nothing where they are wrong; then every error has been printed, with its place in the file or in the option's value.
+std::optional<scenarios::World> world_of(const RunFlags& flags, Console& console);
 
 // The same as sections of a scenario file, with the facts that only the run provided.
 struct WorldSections {
