@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 using Kind = Request::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 32> kinds{{{"hello", Kind::hello},
+constexpr std::array<std::pair<std::string_view, Kind>, 32> kind_names{{{"hello", Kind::hello},
                                                                    {"store", Kind::store},
                                                                    {"join", Kind::join},
                                                                    {"start", Kind::start},
@@ -50,7 +50,7 @@ constexpr std::array<std::pair<std::string_view, Kind>, 32> kinds{{{"hello", Kin
                                                                    {"Done", Kind::done},
                                                                    {"Unusable", Kind::unusable}}};
 
-constexpr std::size_t most_bytes = std::size_t{1} << 30;
+constexpr std::size_t most_request_bytes = std::size_t{1} << 30;
 
 Error invalid(std::string why) { return {Code::input_invalid, std::move(why), {}}; }
 
@@ -132,7 +132,7 @@ Request read(const Json& object) {
   Request r;
   const auto op = object.at("op").get<std::string>();
   bool known = false;
-  for (const auto& [name, kind] : kinds)
+  for (const auto& [name, kind] : kind_names)
     if (name == op) r.kind = kind, known = true;
   if (!known) throw Json::other_error::create(501, fmt::format("unknown request `{}`", op), &object);
   Members members(object);
@@ -164,7 +164,7 @@ Result<FrameSize> frame_size(const std::byte* head) {
   std::uint64_t data = 0;
   std::memcpy(&object, head, sizeof object);
   std::memcpy(&data, head + sizeof object, sizeof data);
-  if (object > most_bytes || data > most_bytes)
+  if (object > most_request_bytes || data > most_request_bytes)
     return invalid(fmt::format("a request of {} and {} bytes; a call carries at most 1GiB", object, data));
   return FrameSize{object, static_cast<std::size_t>(data)};
 }

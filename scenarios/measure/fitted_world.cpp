@@ -16,7 +16,7 @@ namespace {
 
 constexpr int repeats = 5;  // of each size, of which the fastest counts
 constexpr int calibrations = 6;
-constexpr DType dtype = DType::f32;
+constexpr DType fitted_dtype = DType::f32;
 const std::vector<std::int64_t> part_bytes{1024, 16 << 10, 64 << 10, 512 << 10};  // of the ring's messages
 
 bool is_simulated(const TrialWorld& world) { return world.row->kind == WorldKind::simulated; }
@@ -30,9 +30,9 @@ TimingRequest ring(CollectiveKind kind, const TrialWorld& world) {
   request.moves_data = !simulated;
   request.kind = kind;
   request.algorithm = "ring";
-  request.dtype = dtype;
+  request.dtype = fitted_dtype;
   request.in_place_too = false;
-  for (const std::int64_t bytes : part_bytes) request.counts.push_back(bytes / static_cast<std::int64_t>(size_of(dtype)));
+  for (const std::int64_t bytes : part_bytes) request.counts.push_back(bytes / static_cast<std::int64_t>(size_of(fitted_dtype)));
   return request;
 }
 

@@ -49,7 +49,7 @@ char letter(double slow) {
   return slow <= 1.25 ? '.' : slow <= 1.5 ? '-' : slow < slow_link ? '+' : slow < 2 * slow_link ? '#' : '@';
 }
 
-constexpr int margin = 60, head = 64, edge = 640;
+constexpr int margin = 60, label_room = 64, edge = 640;
 constexpr std::array<std::string_view, 7> shades{"#e8f1fa", "#c6dcf0", "#9dc3e3", "#6fa4d0", "#4a84b8", "#2c6296", "#163f66"};
 constexpr std::string_view red = "#c62828";
 
@@ -72,8 +72,8 @@ std::string axis(int ranks, const Cells& cells, double unit) {
   for (int cell = 0; cell < cells.side(); cell += step) {
     const double at = (cell + 0.5) * unit;
     const int rank = std::min(cell * cells.per_cell(), ranks - 1);
-    text += fmt::format("<text class=\"small\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{}\">{}</text>\n", margin + at, head - 6, rank);
-    text += fmt::format("<text class=\"small\" text-anchor=\"end\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", margin - 6, head + at + 4, rank);
+    text += fmt::format("<text class=\"small\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{}\">{}</text>\n", margin + at, label_room - 6, rank);
+    text += fmt::format("<text class=\"small\" text-anchor=\"end\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", margin - 6, label_room + at + 4, rank);
   }
   return text;
 }
@@ -110,10 +110,10 @@ std::string heat_svg(const std::string& title, int ranks, const std::vector<Pair
       "<style>svg{{background:#fff}}text{{font:13px sans-serif;fill:#222}}.small{{font-size:11px;fill:#555}}</style>\n"
       "<text x=\"10\" y=\"20\">{2}</text>\n<text class=\"small\" x=\"10\" y=\"38\">longest message: {3} (light) to {4} (dark); red: {5} "
       "times the median of its class ({6}) or more</text>\n",
-      margin + edge + 20, head + edge + 20, title, to_string(Time{static_cast<std::int64_t>(least)}),
+      margin + edge + 20, label_room + edge + 20, title, to_string(Time{static_cast<std::int64_t>(least)}),
       to_string(Time{static_cast<std::int64_t>(most)}), slow_link, fmt::join(classes, ", "));
   text += axis(ranks, times, unit);
-  text += fmt::format("<g transform=\"translate({} {}) scale({:.6f})\" shape-rendering=\"crispEdges\">\n", margin, head, unit);
+  text += fmt::format("<g transform=\"translate({} {}) scale({:.6f})\" shape-rendering=\"crispEdges\">\n", margin, label_room, unit);
   for (std::size_t i = 0; i < shades.size(); ++i)
     text += squares(times, shades[i], [&](int row, int column) {
       return times.at(row, column) >= 0.0 && slow.at(row, column) < slow_link && shade(row, column) == i;

@@ -176,7 +176,7 @@ std::vector<scenarios::TrialAlgorithm> own_plan(const TrialFlags& flags, Console
 std::vector<scenarios::TrialAlgorithm> chosen_algorithms(const TrialFlags& flags, const scenarios::WorldRow& world,
                                                          Console& console) {
   if (scenarios::names_plan_file(flags.algorithm)) return own_plan(flags, console);
-  const std::optional<CollectiveKind> kind = collective_named(flags.collective);
+  const std::optional<CollectiveKind> kind = collective_of(flags.collective);
   auto chosen = scenarios::trial_algorithms(world.kind, kind, flags.algorithm == "all" ? "" : flags.algorithm);
   if (!chosen.empty()) return chosen;
   if (flags.algorithm == "native")
@@ -270,8 +270,8 @@ int run_trials(TrialFlags& flags, const TrialCommand& command, Console& console,
   });
 }
 
-std::optional<CollectiveKind> collective_named(const std::string& name) {
-  const CollectiveRow* row = pdsim::collective_named(name);
+std::optional<CollectiveKind> collective_of(const std::string& name) {
+  const CollectiveRow* row = collective_named(name);
   return row != nullptr ? std::optional(row->kind) : std::nullopt;
 }
 

@@ -61,7 +61,7 @@ std::optional<DType> dtype_of(const TrialFlags& flags);
 std::optional<ReduceOp> op_of(const TrialFlags& flags);
 
 // Null for `all`.
-std::optional<CollectiveKind> collective_named(const std::string& name);
+std::optional<CollectiveKind> collective_of(const std::string& name);
 
 // A size in the form of scenarios or of nccl-tests: a number alone is bytes; K, M and G are powers of 1024.
 Result<Bytes> parse_size(const std::string& text);

@@ -28,7 +28,7 @@ std::string hash_of(std::string_view name) {
 }
 
 Result<CollectiveKind> kind_of(const Json& question) {
-  const CollectiveRow* row = pdsim::collective_named(question.value("collective", std::string()));
+  const CollectiveRow* row = collective_named(question.value("collective", std::string()));
   if (row == nullptr) return wrong_question("unknown collective");
   return row->kind;
 }

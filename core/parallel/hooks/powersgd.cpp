@@ -28,7 +28,7 @@ struct Compressed {
 };
 
 // One bucket on its way.
-struct InFlight {
+struct BucketInFlight {
   HookBucket bucket;
   CallOptions call;
   Tensor before;  // with the error of the iteration before
@@ -70,7 +70,7 @@ class PowerSgd final : public CommHook {
       count(bucket);
       return average(group_, bucket.flat, std::move(call));
     }
-    const auto in_flight = std::make_shared<InFlight>();
+    const auto in_flight = std::make_shared<BucketInFlight>();
     in_flight->bucket = bucket;
     in_flight->call = call;
     add_error(*in_flight);
@@ -89,7 +89,7 @@ class PowerSgd final : public CommHook {
   // start_iter is about iterations, and the last bucket ends one.
   void count(const HookBucket& bucket) { iteration_ += bucket.last ? 1 : 0; }
 
-  void add_error(InFlight& f) {
+  void add_error(BucketInFlight& f) {
     if (!spec_.use_error_feedback) return;
     Tensor& flat = f.bucket.flat;
     const Tensor& error = kept_[f.bucket.index].error;
@@ -103,7 +103,7 @@ class PowerSgd final : public CommHook {
   }
 
   // Matrices that become smaller by min_compression_rate are compressed.
-  void divide_into_groups(InFlight& f) {
+  void divide_into_groups(BucketInFlight& f) {
     for (const Tensor& gradient : f.bucket.gradients) {
       Matrix m = matrix_of(gradient);
       const std::size_t rank = std::min({m.rows, m.columns, static_cast<std::size_t>(spec_.matrix_approximation_rank)});
@@ -121,7 +121,7 @@ class PowerSgd final : public CommHook {
   }
 
   // The same random matrices on every rank, or those of the iteration before.
-  void fill_qs(InFlight& f) {
+  void fill_qs(BucketInFlight& f) {
     const std::vector<Matrix>& before = kept_[f.bucket.index].qs;
     const bool warm = spec_.warm_start && before.size() == f.compressed.size();
     Random draws = Random(spec_.random_seed).stream("powersgd", drawn_);
@@ -136,7 +136,7 @@ class PowerSgd final : public CommHook {
     }
   }
 
-  Status finish(InFlight& f) {
+  Status finish(BucketInFlight& f) {
     unflatten(f.plain_memory, f.plain);
     PDSIM_TRY(sum(f, &Compressed::p, " P"));
     for (Compressed& c : f.compressed) {
@@ -157,7 +157,7 @@ class PowerSgd final : public CommHook {
   }
 
   // Sums one of the two factors of all matrices over the ranks, in one call, in the bucket's dtype.
-  Status sum(InFlight& f, Matrix Compressed::*factor, const char* suffix) {
+  Status sum(BucketInFlight& f, Matrix Compressed::*factor, const char* suffix) {
     std::vector<double> values;
     for (const Compressed& c : f.compressed)
       values.insert(values.end(), (c.*factor).values.begin(), (c.*factor).values.end());
@@ -175,7 +175,7 @@ class PowerSgd final : public CommHook {
     return {};
   }
 
-  void keep(InFlight& f, std::vector<Matrix> qs) {
+  void keep(BucketInFlight& f, std::vector<Matrix> qs) {
     Kept& kept = kept_[f.bucket.index];
     kept.qs = spec_.warm_start ? std::move(qs) : std::vector<Matrix>{};
     if (!spec_.use_error_feedback) return;

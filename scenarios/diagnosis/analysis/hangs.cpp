@@ -17,8 +17,8 @@
 namespace pdsim::scenarios {
 namespace {
 
-constexpr Time patience{10'000'000'000'000};  // of a call that is taken for one in flight
-constexpr Time old_enough = patience * 6;
+constexpr Time in_flight_limit{10'000'000'000'000};  // of a call that is taken for one in flight
+constexpr Time old_enough = in_flight_limit * 6;
 
 // The strongly connected parts of the wait graph, ends first (Tarjan, without recursion).
 class Parts {
@@ -246,7 +246,7 @@ class Search {
     return nullptr;
   }
   bool is_old(const Hang& hang) const {
-    return std::all_of(hang.waiting.begin(), hang.waiting.end(), [&](Rank r) { return age_of(r) >= patience; }) ||
+    return std::all_of(hang.waiting.begin(), hang.waiting.end(), [&](Rank r) { return age_of(r) >= in_flight_limit; }) ||
            run_.elapsed - since(hang) >= old_enough;
   }
 
@@ -257,8 +257,8 @@ class Search {
     const bool any_old = !hangs.empty() && run_.elapsed - oldest >= old_enough;
     const auto is_young = [&](const Hang& hang) {
       const bool by_file = std::all_of(hang.waiting.begin(), hang.waiting.end(),
-                                       [&](Rank r) { return has_age(r) && age_of(r) < patience; });
-      return !hang.waiting.empty() && (by_file || (any_old && run_.elapsed - since(hang) < patience));
+                                       [&](Rank r) { return has_age(r) && age_of(r) < in_flight_limit; });
+      return !hang.waiting.empty() && (by_file || (any_old && run_.elapsed - since(hang) < in_flight_limit));
     };
     if (!std::all_of(hangs.begin(), hangs.end(), is_young)) std::erase_if(hangs, is_young);
   }

@@ -11,7 +11,7 @@ struct ErrorText {
   std::string_view text;
 };
 
-constexpr std::array<ErrorText, static_cast<std::size_t>(Code::count_)> texts{{
+constexpr std::array<ErrorText, static_cast<std::size_t>(Code::count_)> error_texts{{
     {Code::internal, R"(This is a mistake in pdsim, never in a scenario.
 
 Fix: report it with the command line, the scenario file and what was printed.)"},
@@ -229,8 +229,8 @@ Fix: read the log of this rank. With a launcher that ends all ranks when one fai
 }  // namespace
 
 std::string_view text_of_error(Code code) {
-  const auto* it = std::find_if(texts.begin(), texts.end(), [code](const ErrorText& t) { return t.code == code; });
-  return it == texts.end() ? std::string_view() : it->text;
+  const auto* it = std::find_if(error_texts.begin(), error_texts.end(), [code](const ErrorText& t) { return t.code == code; });
+  return it == error_texts.end() ? std::string_view() : it->text;
 }
 
 }  // namespace pdsim::scenarios

@@ -52,11 +52,11 @@ struct BytesOfCall {
 };
 
 // Where the input and the output begin.
-struct Places {
+struct BufferPlaces {
   std::byte *in = nullptr, *out = nullptr;
 };
 
-Result<Places> places_in(SharedMemory& memory, const Request& request, const BytesOfCall& bytes, bool one_buffer) {
+Result<BufferPlaces> places_in(SharedMemory& memory, const Request& request, const BytesOfCall& bytes, bool one_buffer) {
   const auto size = static_cast<std::int64_t>(memory.bytes().size());
   const std::int64_t at = request.output_at;
   constexpr auto alignment = static_cast<std::int64_t>(alignof(std::max_align_t));
@@ -64,16 +64,16 @@ Result<Places> places_in(SharedMemory& memory, const Request& request, const Byt
   if (bytes.in > size || !apart || at > size - bytes.out)
     return invalid(request, fmt::format("{} bytes of input and {} of output at {} do not fit into {} bytes of memory",
                                         bytes.in, bytes.out, at, size));
-  return Places{memory.bytes().data(), memory.bytes().data() + at};
+  return BufferPlaces{memory.bytes().data(), memory.bytes().data() + at};
 }
 
-Result<Places> places_here(Request& request, const BytesOfCall& bytes, bool one_buffer, CallMemory& memory) {
+Result<BufferPlaces> places_here(Request& request, const BytesOfCall& bytes, bool one_buffer, CallMemory& memory) {
   const auto given = static_cast<std::int64_t>(request.data.size());
   if (given != bytes.in)
     return invalid(request, fmt::format("{} bytes of input arrived, but its elements need {}", given, bytes.in));
   (one_buffer ? memory.output : memory.input) = std::move(request.data);
   memory.output.resize(static_cast<std::size_t>(bytes.out));
-  return Places{(one_buffer ? memory.output : memory.input).data(), memory.output.data()};
+  return BufferPlaces{(one_buffer ? memory.output : memory.input).data(), memory.output.data()};
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ Result<GuestCall> call_of(Request& request, Rank rank, int size, std::shared_ptr
   const bool one_buffer = in_place(call.kind);
   const BytesOfCall bytes{in * element, out * element};
   made.memory.shared = std::move(shared);
-  const Result<Places> places = made.memory.shared ? places_in(*made.memory.shared, request, bytes, one_buffer)
+  const Result<BufferPlaces> places = made.memory.shared ? places_in(*made.memory.shared, request, bytes, one_buffer)
                                                    : places_here(request, bytes, one_buffer, made.memory);
   if (!places.ok()) return places.error();
   call.output = {places->out, call.dtype, out};

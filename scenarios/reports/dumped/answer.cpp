@@ -18,7 +18,7 @@
 namespace pdsim::scenarios {
 namespace {
 
-constexpr std::size_t list_width = 48;
+constexpr std::size_t answer_width = 48;
 
 bool holds(const std::vector<Rank>& sorted, Rank rank) { return std::binary_search(sorted.begin(), sorted.end(), rank); }
 
@@ -64,11 +64,11 @@ std::string with_hosts(const Report& report, const std::vector<Rank>& ranks) {
   std::map<std::string, std::vector<Rank>> hosts;
   for (const Rank rank : ranks) hosts[host_of(log_of(report.run, rank))].push_back(rank);
   constexpr std::size_t most = 4;
-  if (hosts.size() == 1 && hosts.begin()->first.empty()) return ranks_within(ranks, list_width);
-  if (hosts.size() > most) return fmt::format("{} on {} hosts", ranks_within(ranks, list_width), hosts.size());
+  if (hosts.size() == 1 && hosts.begin()->first.empty()) return ranks_within(ranks, answer_width);
+  if (hosts.size() > most) return fmt::format("{} on {} hosts", ranks_within(ranks, answer_width), hosts.size());
   std::vector<std::string> parts;
   for (const auto& [host, on] : hosts)
-    parts.push_back(fmt::format("{}{}{}", ranks_within(on, list_width), host.empty() ? "" : " on ", host));
+    parts.push_back(fmt::format("{}{}{}", ranks_within(on, answer_width), host.empty() ? "" : " on ", host));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -93,7 +93,7 @@ std::string who_line(const Report& report, const WallClock& clock, const Diagnos
   }
   constexpr std::size_t most = 2;
   if (parts.size() > most + 1)
-    return fmt::format("{}; {}: {}", with_hosts(report, d.ranks), ranks_within(parts.front().second, list_width),
+    return fmt::format("{}; {}: {}", with_hosts(report, d.ranks), ranks_within(parts.front().second, answer_width),
                        doing(report, clock, parts.front().second.front(), parts.front().second.size() == 1));
   std::vector<std::string> texts;
   for (const auto& [what, ranks] : parts)
@@ -159,7 +159,7 @@ std::string others_line(const Report& report, const Diagnosis& d, const Waited& 
   std::vector<std::string> parts;
   const auto add = [&](const std::vector<Rank>& ranks, std::string_view one, std::string_view many) {
     if (!ranks.empty())
-      parts.push_back(fmt::format("{} {}", ranks_within(ranks, list_width), ranks.size() == 1 ? one : many));
+      parts.push_back(fmt::format("{} {}", ranks_within(ranks, answer_width), ranks.size() == 1 ? one : many));
   };
   std::vector<Rank> inside, gave_up;
   for (const Rank rank : in.ranks) {

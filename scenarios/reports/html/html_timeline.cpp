@@ -23,7 +23,7 @@ constexpr std::size_t most_shown_arrows = 200;  // with more, the messages of th
 constexpr double plot_left = 84.0, plot_width = 850.0, waits_width = 320.0;
 constexpr double top = 54.0, node_gap = 14.0;
 constexpr double arrows_width = 40.0;  // right of the bars, for who waits for whom
-constexpr std::size_t most_waits = 16;
+constexpr std::size_t most_wait_arrows = 16;
 
 // Two lanes in each rank's row: the program's operations, and the calls that they make. Below them, as far apart, one for each remote call
 // that is served beside others.
@@ -389,7 +389,7 @@ class Picture {
       const auto y = y_of_.find(b.rank);
       if (!b.any)
         for (const Rank to : *b.waits_for)
-          if (to != b.rank && y_of_.count(to) != 0 && drawn++ < most_waits) wait_arrow(b.rank, to);
+          if (to != b.rank && y_of_.count(to) != 0 && drawn++ < most_wait_arrows) wait_arrow(b.rank, to);
       const std::string what = b.seq >= 0 ? fmt::format("{} #{}", b.in, b.seq) : b.in;
       constexpr std::size_t list_width = 26;
       const std::string target =

@@ -12,12 +12,6 @@
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
-std::size_t count_of(const std::vector<CallsApart>& calls) {
-  std::size_t count = 0;
-  for (const CallsApart& c : calls) count += c.steps.size();
-  return count;
-}
-
 bool is_training(const Report& report, const std::vector<CallsApart>& calls) {
   return std::any_of(calls.begin(), calls.end(), [&](const CallsApart& c) {
     const ScheduledSite& site = report.schedule.sites[static_cast<std::size_t>(c.site)];
@@ -36,10 +30,10 @@ bool is_made_by(const Report& report, const std::vector<Rank>& ranks, int site) 
 }
 
 // What a rank without data passes to these calls, so that the others' results stay right; empty where it passes nothing, or they differ.
-std::string without_data(const Report& report, const ScheduleDifference& d, const std::vector<CallsApart>& calls) {
+std::string zeros_for(const Report& report, const ScheduleDifference& d, const std::vector<CallsApart>& calls) {
   const std::string& operation = operation_of(report, calls.front());
   const bool alike = std::all_of(calls.begin(), calls.end(), [&](const CallsApart& c) { return operation_of(report, c) == operation; });
-  return alike ? diagnoses::without_data(operation, d.first->op == ReduceOp::sum) : std::string();
+  return alike ? without_data(operation, d.first->op == ReduceOp::sum) : std::string();
 }
 
 // "forward and backward"
@@ -122,7 +116,7 @@ void advise_left_out(Diagnosis& found, const Report& report, const ScheduleDiffe
   }
   found.fix = fmt::format(
       "let {} make the call{} too{}, or let every rank leave {} out", ranks, one ? "" : "s",
-      without_data(report, d, d.left_out), one ? "it" : "them");
+      zeros_for(report, d, d.left_out), one ? "it" : "them");
   found.fix_lines = {decide_together};
 }
 
@@ -153,7 +147,7 @@ void advise_extra(Diagnosis& found, const Report& report, const ScheduleDifferen
         "ask for the state on every rank, and write it on rank 0"};
     found.fix_lines = {"the full state of a sharded model is gathered from all ranks"};
   } else if (by_others) {
-    found.fix = fmt::format("let every rank make the call{} in the same steps{}", one ? "" : "s", without_data(report, d, d.extra));
+    found.fix = fmt::format("let every rank make the call{} in the same steps{}", one ? "" : "s", zeros_for(report, d, d.extra));
     found.fix_lines = {decide_together};
   } else {
     found.fix = fmt::format("take the call{} out of what only {} {}, so that every rank makes {}, or leave {} out",
@@ -187,6 +181,12 @@ void advise(Diagnosis& found, const Report& report, const ScheduleDifference& d)
     found.fix_lines = {"a rank contributes zeros for names that it does not have, or the ranks exchange their lists "
                        "first"};
   }
+}
+
+std::size_t count_of(const std::vector<CallsApart>& calls) {
+  std::size_t count = 0;
+  for (const CallsApart& c : calls) count += c.steps.size();
+  return count;
 }
 
 std::string without_data(std::string_view operation, bool is_sum) {

@@ -3,10 +3,15 @@
 
 #include "scenarios/diagnosis/analysis/schedule_difference.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pdsim::scenarios::diagnoses {
+
+// How many calls these are: each counts in each of its steps.
+std::size_t count_of(const std::vector<CallsApart>& calls);
 
 // ", with a tensor of zeros of the same shape where there is nothing to add": what a rank without data passes to this operation, so that the others'
 // results stay right; empty where it passes nothing.

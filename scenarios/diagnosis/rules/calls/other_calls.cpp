@@ -49,12 +49,6 @@ std::string calls_text(const Report& report, const std::vector<CallsApart>& call
   return fmt::format("{}", fmt::join(places, "; "));
 }
 
-std::size_t count_of(const std::vector<CallsApart>& calls) {
-  std::size_t count = 0;
-  for (const CallsApart& c : calls) count += c.steps.size();
-  return count;
-}
-
 // "a call", "four calls"
 std::string number_of(const std::vector<CallsApart>& calls) {
   constexpr std::array<std::string_view, 13> words{"no",  "a",     "two",   "three", "four", "five",   "six",
