@@ -38,7 +38,7 @@ cli_tests::Ended run_for_real(const std::string& script, std::vector<std::string
   return run;
 }
 
-bool is_in(const std::string& part, const cli_tests::Ended& run) { return run.output.find(part) != std::string::npos; }
+bool is_printed_by(const std::string& part, const cli_tests::Ended& run) { return run.output.find(part) != std::string::npos; }
 
 // What each rank called, by the record of the run.
 std::map<int, std::vector<std::string>> calls_in(const std::filesystem::path& events) {
@@ -115,15 +115,15 @@ TEST_F(RealRun, AKilledRankIsSeenWithItsSignal) {
       std::string(real_beginning) + "dist.barrier()\nif rank == 1:\n    os.kill(os.getpid(), 9)\ndist.barrier()\n",
       {"-n", "2"});
   EXPECT_EQ(run.status, 1) << run.problems;
-  EXPECT_TRUE(is_in("error[rank-died]: rank 0 waited for rank 1, which died by signal 9", run)) << run.output;
+  EXPECT_TRUE(is_printed_by("error[rank-died]: rank 0 waited for rank 1, which died by signal 9", run)) << run.output;
 }
 
 TEST_F(RealRun, AnEndlessLoopIsFoundWithItsLineWhileOthersWait) {
   const cli_tests::Ended run =
       run_for_real(std::string(real_beginning) + "while rank == 1:\n    spinning = True\ndist.barrier()\n", {"-n", "2"});
   EXPECT_EQ(run.status, 1) << run.problems;
-  EXPECT_TRUE(is_in("deadlock[rank-hung]: rank 1 stopped", run)) << run.output;
-  EXPECT_TRUE(is_in("rank == 1", run) || is_in("spinning", run)) << run.output;
+  EXPECT_TRUE(is_printed_by("deadlock[rank-hung]: rank 1 stopped", run)) << run.output;
+  EXPECT_TRUE(is_printed_by("rank == 1", run) || is_printed_by("spinning", run)) << run.output;
 }
 
 TEST_F(RealRun, AStoppedRankIsNotMistakenForADeadOne) {
@@ -131,7 +131,7 @@ TEST_F(RealRun, AStoppedRankIsNotMistakenForADeadOne) {
       std::string(real_beginning) + "if rank == 1:\n    os.kill(os.getpid(), signal.SIGSTOP)\ndist.barrier()\n",
       {"-n", "2"});
   EXPECT_EQ(run.status, 1) << run.problems;
-  EXPECT_TRUE(is_in("deadlock[rank-hung]: rank 1 stopped", run)) << run.output;
+  EXPECT_TRUE(is_printed_by("deadlock[rank-hung]: rank 1 stopped", run)) << run.output;
 }
 
 TEST_F(RealRun, RanksThatMpirunStartedAreWatchedAndTheirRecordsJoinedAfterwards) {
@@ -153,12 +153,12 @@ dist.all_reduce(torch.ones(4))
                             "mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", python_with_torch(), "train.py"},
                            folder.path());
   EXPECT_EQ(run.status, 1) << run.output << run.problems;
-  EXPECT_TRUE(is_in("deadlock[collective-mismatch]", run)) << run.output << run.problems;
-  EXPECT_TRUE(is_in("saved    mine.yaml, which reproduces the run without the script", run)) << run.output;
+  EXPECT_TRUE(is_printed_by("deadlock[collective-mismatch]", run)) << run.output << run.problems;
+  EXPECT_TRUE(is_printed_by("saved    mine.yaml, which reproduces the run without the script", run)) << run.output;
   const cli_tests::Ended joined = cli_tests::run_pdsim({"diagnose", "records", "--save", "again.yaml"}, folder.path());
-  EXPECT_TRUE(is_in("[collective-mismatch]", joined)) << joined.output << joined.problems;
-  EXPECT_TRUE(is_in("train.py:", joined)) << joined.output;
-  EXPECT_TRUE(is_in("saved    again.yaml, which ", joined)) << joined.output;
+  EXPECT_TRUE(is_printed_by("[collective-mismatch]", joined)) << joined.output << joined.problems;
+  EXPECT_TRUE(is_printed_by("train.py:", joined)) << joined.output;
+  EXPECT_TRUE(is_printed_by("saved    again.yaml, which ", joined)) << joined.output;
   EXPECT_EQ(cli_tests::run_pdsim({"run", "again.yaml"}, folder.path()).status, 0)
       << cli_tests::text_of(folder.path() / "again.yaml");
 }
@@ -190,7 +190,7 @@ TEST_F(RealRun, DISABLED_RanksThatTorchrunStartedAreWatched) {
   const cli_tests::Ended run = run_launched(
       folder, {python_with_torch(), "-m", "torch.distributed.run", "-r", "0:1", "-t", "0:1", "--nproc_per_node", "2", "train.py"});
   EXPECT_EQ(run.status, 1) << run.output << run.problems;
-  EXPECT_TRUE(is_in("deadlock[collective-mismatch]", run)) << run.output << run.problems;
+  EXPECT_TRUE(is_printed_by("deadlock[collective-mismatch]", run)) << run.output << run.problems;
 }
 
 // A stand-in that sets Slurm's variables.
@@ -206,7 +206,7 @@ wait
 )");
   const cli_tests::Ended run = run_launched(folder, {"sh", "srun", "2", python_with_torch(), "train.py"});
   EXPECT_EQ(run.status, 1) << run.output << run.problems;
-  EXPECT_TRUE(is_in("deadlock[collective-mismatch]", run)) << run.output << run.problems;
+  EXPECT_TRUE(is_printed_by("deadlock[collective-mismatch]", run)) << run.output << run.problems;
 }
 
 TEST_F(RealRun, ALauncherThatFailsBeforeAnyRankIsNoDiagnosis) {
@@ -235,7 +235,7 @@ dist.all_reduce(torch.ones(4))
                               " train.py 1 2>/dev/null; wait; }";
   (void)std::system(command.c_str());
   const cli_tests::Ended joined = cli_tests::run_pdsim({"diagnose", "records"}, folder.path());
-  EXPECT_TRUE(is_in("error[rank-died]: rank 0 waited for rank 1", joined)) << joined.output << joined.problems;
+  EXPECT_TRUE(is_printed_by("error[rank-died]: rank 0 waited for rank 1", joined)) << joined.output << joined.problems;
   EXPECT_EQ(joined.output.find("replay"), std::string::npos) << "nobody can run it again\n" << joined.output;
 }
 
@@ -288,7 +288,7 @@ TEST_P(RealGallery, FindsOnRealGlooWhatTheSimulatedWorldFinds) {
   EXPECT_TRUE(folder.names().empty());
   if (said("on real") == "by chance" && run.status == 0) return;
   EXPECT_EQ(run.status, healthy ? 0 : 1) << run.output << run.problems;
-  EXPECT_TRUE(is_in(healthy ? "nothing to explain" : said("finds"), run)) << run.output << run.problems;
+  EXPECT_TRUE(is_printed_by(healthy ? "nothing to explain" : said("finds"), run)) << run.output << run.problems;
 }
 
 INSTANTIATE_TEST_SUITE_P(Scripts, RealGallery, testing::ValuesIn(real_scripts()),

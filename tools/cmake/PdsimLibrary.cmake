@@ -4,12 +4,14 @@ include(PdsimPrecompiled)
 
 add_library(pdsim_flags INTERFACE)
 target_compile_options(pdsim_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${PDSIM_WERROR}>:-Werror>
+  -Wall -Wextra -Wpedantic -Wconversion $<$<BOOL:${PDSIM_WERROR}>:-Werror>
   -ffp-contract=off)  # compilers must agree on every bit of a sum
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # What one file keeps to itself is not a header's. Which files share a unit depends on the machine's libraries, and a build there
   # must not fail for a name of another file; clang looks at them all the same.
   target_compile_options(pdsim_flags INTERFACE -Wno-subobject-linkage -Wshadow=local)
+else()
+  target_compile_options(pdsim_flags INTERFACE -Wshadow)
 endif()
 if(PDSIM_SANITIZE)
   target_compile_options(pdsim_flags INTERFACE -fsanitize=${PDSIM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -30,20 +32,18 @@ if(PDSIM_SANITIZE MATCHES thread)
   target_compile_options(pdsim_flags INTERFACE "SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/timed_waits.h")
 endif()
 
-# group_units(<target> <source>...): whole folders share a unit of a unity build, as many in a row as have a unit's number of files
-# together, so that a new file disturbs no other folder's unit as long as they fit.
+# group_units(<target> <folder>...): the folders at and below these share units of a unity build, as many in a row as have a unit's
+# number of files together. So a new file disturbs no other unit as long as it fits, and no unit depends on which libraries a
+# machine has.
 function(group_units target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
-  list(SORT ARGN)
-  foreach(source IN LISTS ARGN)
-    if(NOT source MATCHES "\\.cpp$")
-      continue()
-    endif()
-    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${source})
-    get_filename_component(folder ${folder} DIRECTORY)
+  list(TRANSFORM ARGN REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/*.cpp" OUTPUT_VARIABLE patterns)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${patterns})
+  foreach(source IN LISTS sources)
+    get_filename_component(folder ${source} DIRECTORY)
     string(MAKE_C_IDENTIFIER ${folder} folder)
     list(APPEND folders ${folder})
-    list(APPEND sources_of_${folder} ${source})
+    list(APPEND sources_of_${folder} ${PROJECT_SOURCE_DIR}/${source})
   endforeach()
   list(REMOVE_DUPLICATES folders)
   set(files 0)
@@ -82,7 +82,7 @@ function(pdsim_library layer)
   add_library(pdsim_${layer} STATIC ${arg_SOURCES})
   add_library(pdsim::${layer} ALIAS pdsim_${layer})
   set_target_properties(pdsim_${layer} PROPERTIES EXPORT_NAME ${layer} POSITION_INDEPENDENT_CODE ON)
-  group_units(pdsim_${layer} ${arg_SOURCES})
+  group_units(pdsim_${layer} ${arg_FOLDERS})
   target_compile_features(pdsim_${layer} PUBLIC cxx_std_20)
   if(layer MATCHES "^(core|sim)$" AND (CMAKE_CXX_COMPILER_ID STREQUAL GNU OR PDSIM_SANITIZE MATCHES address))
     # What tests compute with: the proofs of all algorithms run in a third of the time. g++ takes as long as for -O0, clang longer.

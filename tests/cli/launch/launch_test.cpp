@@ -168,7 +168,7 @@ TEST(Launch, ASlowProgramEndsWithTheLauncherOnAnInterrupt) {
   }
 }
 
-struct Wrong {
+struct WrongLaunch {
   std::vector<std::string> arguments;
   std::string problem;
 };
@@ -178,7 +178,7 @@ TEST(Launch, WrongInputIsOneClearErrorAndNothingRuns) {
   folder.write("text", "no program");
   folder.write("broken", "#!/no/such/interpreter\n");
   chmod((folder.path() / "broken").c_str(), 0755);
-  const std::vector<Wrong> wrongs{
+  const std::vector<WrongLaunch> wrongs{
       {{"-n", "0", "--", "true"}, "--ranks: Value 0 not in range 1 to 256"},
       {{"-n", "-1", "--", "true"}, "--ranks: Value -1 not in range 1 to 256"},
       {{"-n", "1000000", "--", "true"}, "--ranks: Value 1000000 not in range 1 to 256"},
@@ -195,7 +195,7 @@ TEST(Launch, WrongInputIsOneClearErrorAndNothingRuns) {
       {{"-n", "2", "--on", "sim", "--", "true"}, "processes cannot be started in the simulated world"},
       {{"-n", "2", "--patience", "10", "--", "true"}, "--patience: "},
   };
-  for (const Wrong& wrong : wrongs) {
+  for (const WrongLaunch& wrong : wrongs) {
     std::vector<std::string> arguments{"launch"};
     arguments.insert(arguments.end(), wrong.arguments.begin(), wrong.arguments.end());
     const Ended run = run_pdsim(arguments, folder.path());

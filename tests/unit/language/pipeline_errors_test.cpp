@@ -6,8 +6,6 @@
 namespace pdsim::scenarios {
 namespace {
 
-std::string instead_of_barrier(std::string_view program) { return report_of(with("  - barrier\n", program)); }
-
 TEST(PipelineError, WantsWholeRoundsOfMicrobatches) {
   EXPECT_EQ(instead_of_barrier("  - pipeline: {schedule: interleaved_1f1b, stages_per_rank: 2, microbatches: 3}\n"),
             R"(error[scenario]: 3 micro-batches do not make whole rounds of 2 ranks: interleaved_1f1b takes 2 or 4 of them

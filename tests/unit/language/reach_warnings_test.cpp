@@ -16,23 +16,23 @@ std::string four_ranks(const std::string& sections, const std::string& program,
   return told;
 }
 
-const std::string model = "model: {layers: {embed: {linear: [4, 8]}, head: {linear: [8, 1]}}}\n";
+const std::string two_layers = "model: {layers: {embed: {linear: [4, 8]}, head: {linear: [8, 1]}}}\n";
 
 TEST(ReachWarning, AGroupOfAMeshIsComplete) {
-  const std::string sharded = "mesh: {rep: 2, shard: 2}\n" + model + "fully_shard: {group: shard}\n";
+  const std::string sharded = "mesh: {rep: 2, shard: 2}\n" + two_layers + "fully_shard: {group: shard}\n";
   EXPECT_EQ(four_ranks(sharded, "  - eval: {steps: 3}\n    when: {rank: [0, 1]}\n"), "");
   EXPECT_EQ(four_ranks(sharded, "  - eval: {steps: 3}\n    when: {rank: [0, 1, 3]}\n"),
             "only rank 3 calls `all_gather` of group `shard_1` (the shards of the parameters)\n");
 }
 
 TEST(ReachWarning, AGroupOfOneRankIsComplete) {
-  EXPECT_EQ(four_ranks("mesh: {ddp: 4, fsdp: 1}\n" + model + "fully_shard: {group: fsdp}\n",
+  EXPECT_EQ(four_ranks("mesh: {ddp: 4, fsdp: 1}\n" + two_layers + "fully_shard: {group: fsdp}\n",
                        "  - checkpoint: {path: out/model.pt}\n    when: {rank: 0}\n"),
             "");
 }
 
 TEST(ReachWarning, ABackwardInNoSyncSendsNothing) {
-  EXPECT_EQ(four_ranks(model, R"(  - train:
+  EXPECT_EQ(four_ranks(two_layers, R"(  - train:
       steps: 3
       do:
         - zero_grad

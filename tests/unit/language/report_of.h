@@ -38,4 +38,7 @@ inline std::string report_of(const std::string& text) {
   return out;
 }
 
+// The same with this part of a program in place of the barrier.
+inline std::string instead_of_barrier(std::string_view program) { return report_of(with("  - barrier\n", program)); }
+
 }  // namespace pdsim::scenarios

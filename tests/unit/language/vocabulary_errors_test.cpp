@@ -6,8 +6,6 @@
 namespace pdsim::scenarios {
 namespace {
 
-std::string instead_of_barrier(std::string_view program) { return report_of(with("  - barrier\n", program)); }
-
 TEST(VocabularyError, WantsTheGroupMadeBefore) {
   EXPECT_EQ(instead_of_barrier("  - barrier: {group: evens}\n  - new_group: {name: evens, ranks: even}\n"),
             R"(error[scenario]: no earlier `new_group` creates `evens`

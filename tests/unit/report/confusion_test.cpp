@@ -101,9 +101,9 @@ const std::vector<Row>& rows() {
   return all;
 }
 
-class Case {
+class DefectCase {
  public:
-  Case(std::uint64_t seed, Defect defect) : random_(seed), defect_(defect) {
+  DefectCase(std::uint64_t seed, Defect defect) : random_(seed), defect_(defect) {
     constexpr const char* backends[] = {"gloo", "nccl", "mpi", "ideal"};
     backend_ = backends[random_.below(4)];
     ranks_ = 3 + static_cast<int>(random_.below(3));
@@ -273,7 +273,7 @@ TEST(Confusion, EveryPlantedDefectIsExplainedAndNothingElseIs) {
   std::map<std::string_view, std::map<std::string, int>> table;
   for (const Row& row : rows()) {
     for (std::uint64_t seed = 0; seed < each; ++seed) {
-      Case the_case(1000 + seed, row.defect);
+      DefectCase the_case(1000 + seed, row.defect);
       const std::string text = the_case.text();
       const GeneratedRun ran = run_generated(text);
       const bool harmless = ran.outcome == Outcome::ok && ran.diagnosis == "none";

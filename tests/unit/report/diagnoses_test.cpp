@@ -11,8 +11,6 @@
 namespace pdsim::scenarios {
 namespace {
 
-std::string id_of(const Report& report) { return report.diagnosis() ? report.diagnosis()->id : "none"; }
-
 class Diagnoses : public testing::Test {
  protected:
   Report report_of(const std::vector<RankScript>& scripts) {

@@ -66,7 +66,7 @@ Report report_of(const std::vector<RankScript>& ranks) {
   return report;
 }
 
-std::string id_of(const Report& report) {
+std::string diagnosed(const Report& report) {
   const std::optional<Diagnosis> found = diagnose(report);
   return found ? found->id : "none";
 }
@@ -103,7 +103,7 @@ TEST(ReplicaStates, WhatIsMadeEqualBeforeTheNextForwardIsNoFinding) {
   std::vector<RankScript> ranks;
   for (Rank rank = 0; rank < 2; ++rank)
     ranks.push_back(Trained(rank).forward(1).reduce().step(10 + rank).reduce().forward(3).reduce().step(4).end(4));
-  EXPECT_EQ(id_of(report_of(ranks)), "none");
+  EXPECT_EQ(diagnosed(report_of(ranks)), "none");
 }
 
 TEST(ReplicaStates, LocalStepsThatAreAveragedNowAndThenAreNoFinding) {
@@ -126,7 +126,7 @@ TEST(ReplicaStates, LocalStepsThatAreAveragedNowAndThenAreNoFinding) {
 TEST(ReplicaStates, WhatChangesAfterTheLastStepIsNoFinding) {
   std::vector<RankScript> ranks;
   for (Rank rank = 0; rank < 2; ++rank) ranks.push_back(Trained(rank).forward(1).reduce().step(2).end(2 + rank));
-  EXPECT_EQ(id_of(report_of(ranks)), "none");
+  EXPECT_EQ(diagnosed(report_of(ranks)), "none");
 }
 
 TEST(ReplicaStates, OnlyRanksOfOneWrapperAreCompared) {
@@ -136,7 +136,7 @@ TEST(ReplicaStates, OnlyRanksOfOneWrapperAreCompared) {
     const std::int64_t of_group = rank / 2 * 100;
     ranks.push_back(Trained(rank, group).forward(1 + of_group).reduce().step(2 + of_group).end(2 + of_group));
   }
-  EXPECT_EQ(id_of(report_of(ranks)), "none");
+  EXPECT_EQ(diagnosed(report_of(ranks)), "none");
 }
 
 TEST(ReplicaStates, EachCauseIsKnownByWhatTheRecordHolds) {
@@ -195,7 +195,7 @@ TEST(ReplicaStates, RanksThatRanOutOfInputsAreNotComparedWithOthersOfTheSameStep
   second.forward(1).reduce().step(2).forward(2).reduce().step(3);
   first.reduce().forward(3);
   second.reduce().forward(3);
-  EXPECT_EQ(id_of(report_of({first.end(3), second.end(3)})), "none");
+  EXPECT_EQ(diagnosed(report_of({first.end(3), second.end(3)})), "none");
 }
 
 }  // namespace

@@ -189,4 +189,6 @@ Scenario scenario_of(int ranks) {
   return s;
 }
 
+std::string id_of(const Report& report) { return report.diagnosis() ? report.diagnosis()->id : "none"; }
+
 }  // namespace pdsim::scenarios

@@ -60,4 +60,7 @@ std::vector<RankScript> train(const Training& t);
 
 Scenario scenario_of(int ranks);
 
+// Of the report's diagnosis; "none" without one.
+std::string id_of(const Report& report);
+
 }  // namespace pdsim::scenarios

@@ -5,6 +5,7 @@
 #include "scenarios/language/loader.h"
 #include "scenarios/run/run_scenarios.h"
 #include "scenarios/worlds/worlds.h"
+#include "tests/unit/report/run_builder.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -24,8 +25,6 @@ Report run(const std::string& text) {
   EXPECT_TRUE(report.ok()) << report.error().message;
   return report.ok() ? std::move(*report) : Report{};
 }
-
-std::string id_of(const Report& report) { return report.diagnosis() ? report.diagnosis()->id : "none"; }
 
 struct World {
   explicit World(std::uint64_t seed) : random(seed) {

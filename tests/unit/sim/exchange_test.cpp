@@ -18,14 +18,14 @@ namespace {
 using namespace literals;
 using Bytes4 = std::vector<std::byte>;
 
-constexpr int ranks = 4;
+constexpr int ranks_of_exchange = 4;
 
 Bytes4 filled(int value, std::size_t size = 4) { return Bytes4(size, static_cast<std::byte>(value)); }
 
 class ExchangeTest : public ::testing::Test {
  protected:
   ExchangeTest() {
-    spec_.ranks_per_node = ranks;
+    spec_.ranks_per_node = ranks_of_exchange;
     spec_.intra.latency = spec_.inter.latency = 5_us;
     spec_.intra.bandwidth = spec_.inter.bandwidth = Rate{1'000'000'000};  // a nanosecond a byte
     spec_.buffering = Buffering::zero;
@@ -44,7 +44,7 @@ class ExchangeTest : public ::testing::Test {
   void run(const std::function<void()>& body, const std::string& strategy = "fifo") {
     auto chooser = Chooser::make(strategy, 7);
     ASSERT_TRUE(chooser.ok());
-    scheduler_ = std::make_unique<Scheduler>(*chooser, stack_bytes(ranks));
+    scheduler_ = std::make_unique<Scheduler>(*chooser, stack_bytes(ranks_of_exchange));
     faults_ = std::make_unique<Faults>(spec_);
     trace_ = std::make_unique<Trace>(1000);
     exchange_ = std::make_unique<Exchange>(*scheduler_, spec_, library_, *faults_, *trace_, 100);
@@ -68,7 +68,7 @@ class ExchangeTest : public ::testing::Test {
       EXPECT_FALSE(ended.is) << "a batch ended twice";
       ended = {true, status.ok() ? Code::internal : status.error().code, scheduler_->now(), status.ok()};
     });
-    exchange_->post(channel, RankList::of_world(ranks), self, round, batch);
+    exchange_->post(channel, RankList::of_world(ranks_of_exchange), self, round, batch);
     return batch;
   }
   static Message send(Rank to, Bytes4& data, Tag tag = 0) {

@@ -14,13 +14,13 @@ namespace {
 
 using Act = Status (*)(ProcessGroup&, Floats&, bool odd);
 
-struct Row {
+struct MismatchRow {
   std::string_view mismatch;
   Act act;
   std::array<std::string_view, 4> ends;  // gloo, nccl, mpi, ideal: rank 0, rank 1
 };
 
-const Row rows[] = {
+const MismatchRow rows[] = {
     {"another operation",
      [](ProcessGroup& g, Floats& x, bool odd) {
        return odd ? wait(g.broadcast(view(x, 4), 0)) : wait(g.all_reduce(view(x, 4), ReduceOp::sum));
@@ -92,7 +92,7 @@ struct Ended {
   Floats values[2];
 };
 
-Ended run_row(const Row& row, const std::string& backend) {
+Ended run_row(const MismatchRow& row, const std::string& backend) {
   Ended ended;
   const RunRecord r = with_group(world(2, backend), [&](RankEnvironment& env, ProcessGroup& g) -> Status {
     Floats x(6, static_cast<float>(env.rank + 1));
@@ -105,13 +105,13 @@ Ended run_row(const Row& row, const std::string& backend) {
 }
 
 TEST(Mismatch, EndsAsInEachLibrary) {
-  for (const Row& row : rows)
+  for (const MismatchRow& row : rows)
     for (std::size_t b = 0; b < backends.size(); ++b)
       EXPECT_EQ(run_row(row, backends[b]).ends, row.ends[b]) << backends[b] << ": rank 1 calls " << row.mismatch;
 }
 
-const Row& row_named(std::string_view name) {
-  for (const Row& row : rows)
+const MismatchRow& row_named(std::string_view name) {
+  for (const MismatchRow& row : rows)
     if (row.mismatch == name) return row;
   return rows[0];
 }
