@@ -15,40 +15,40 @@ namespace pdsim::scenarios::guests {
 namespace {
 
 using Json = nlohmann::json;
-using Kind = Request::Kind;
+using RequestKind = Request::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 32> kind_names{{{"hello", Kind::hello},
-                                                                   {"store", Kind::store},
-                                                                   {"join", Kind::join},
-                                                                   {"start", Kind::start},
-                                                                   {"monitored_barrier", Kind::monitored_barrier},
-                                                                   {"wait", Kind::wait},
-                                                                   {"poll", Kind::poll},
-                                                                   {"sleep", Kind::sleep},
-                                                                   {"destroy", Kind::destroy},
-                                                                   {"memory", Kind::memory},
-                                                                   {"Enter", Kind::enter},
-                                                                   {"Leave", Kind::leave},
-                                                                   {"Group_made", Kind::group_made},
-                                                                   {"Ddp", Kind::ddp},
-                                                                   {"Bucket", Kind::bucket},
-                                                                   {"Unfilled", Kind::unfilled},
-                                                                   {"Overwritten", Kind::overwritten},
-                                                                   {"Goodbye", Kind::goodbye},
-                                                                   {"Model", Kind::model},
-                                                                   {"Bare", Kind::bare},
-                                                                   {"Replica", Kind::replica},
-                                                                   {"Replica_hook", Kind::replica_hook},
-                                                                   {"Replica_state", Kind::replica_state},
-                                                                   {"Step", Kind::step},
-                                                                   {"Step_skipped", Kind::step_skipped},
-                                                                   {"Bypassed", Kind::bypassed},
-                                                                   {"Variable", Kind::variable},
-                                                                   {"Raised", Kind::raised},
-                                                                   {"Exited", Kind::exited},
-                                                                   {"Threads", Kind::threads},
-                                                                   {"Done", Kind::done},
-                                                                   {"Unusable", Kind::unusable}}};
+constexpr std::array<std::pair<std::string_view, RequestKind>, 32> kind_names{{{"hello", RequestKind::hello},
+                                                                               {"store", RequestKind::store},
+                                                                               {"join", RequestKind::join},
+                                                                               {"start", RequestKind::start},
+                                                                               {"monitored_barrier", RequestKind::monitored_barrier},
+                                                                               {"wait", RequestKind::wait},
+                                                                               {"poll", RequestKind::poll},
+                                                                               {"sleep", RequestKind::sleep},
+                                                                               {"destroy", RequestKind::destroy},
+                                                                               {"memory", RequestKind::memory},
+                                                                               {"Enter", RequestKind::enter},
+                                                                               {"Leave", RequestKind::leave},
+                                                                               {"Group_made", RequestKind::group_made},
+                                                                               {"Ddp", RequestKind::ddp},
+                                                                               {"Bucket", RequestKind::bucket},
+                                                                               {"Unfilled", RequestKind::unfilled},
+                                                                               {"Overwritten", RequestKind::overwritten},
+                                                                               {"Goodbye", RequestKind::goodbye},
+                                                                               {"Model", RequestKind::model},
+                                                                               {"Bare", RequestKind::bare},
+                                                                               {"Replica", RequestKind::replica},
+                                                                               {"Replica_hook", RequestKind::replica_hook},
+                                                                               {"Replica_state", RequestKind::replica_state},
+                                                                               {"Step", RequestKind::step},
+                                                                               {"Step_skipped", RequestKind::step_skipped},
+                                                                               {"Bypassed", RequestKind::bypassed},
+                                                                               {"Variable", RequestKind::variable},
+                                                                               {"Raised", RequestKind::raised},
+                                                                               {"Exited", RequestKind::exited},
+                                                                               {"Threads", RequestKind::threads},
+                                                                               {"Done", RequestKind::done},
+                                                                               {"Unusable", RequestKind::unusable}}};
 
 constexpr std::size_t most_request_bytes = std::size_t{1} << 30;
 
@@ -137,7 +137,7 @@ Request read(const Json& object) {
   if (!known) throw Json::other_error::create(501, fmt::format("unknown request `{}`", op), &object);
   Members members(object);
   members.take("name", r.name).take("kind", r.name).take("text", r.text).take("store", r.store);
-  members.take(r.kind == Kind::leave || r.kind == Kind::done ? "error" : "code", r.code)
+  members.take(r.kind == RequestKind::leave || r.kind == RequestKind::done ? "error" : "code", r.code)
       .take("expected", r.expected)
       .take("backend", r.backend)
       .take("module", r.module)

@@ -21,7 +21,7 @@ struct Row {
   std::string_view options;
   std::string_view required;
 };
-constexpr std::array<Row, 3> rows{{
+constexpr std::array<Row, 3> topology_rows{{
     {"fat_tree", Kind::fat_tree, "leaf, oversubscription, hop", "leaf"},
     {"rail", Kind::rail, "oversubscription, hop", ""},
     {"torus", Kind::torus, "x, y, z, hop", "x"},
@@ -59,7 +59,7 @@ Status read_option(const Row& row, const std::string& key, const std::string& va
 Result<sim::Topology> parse_topology(const std::string& text) {
   const std::string name = text.substr(0, text.find(':'));
   const Row* row = nullptr;
-  for (const Row& r : rows)
+  for (const Row& r : topology_rows)
     if (r.name == name) row = &r;
   if (row == nullptr) return wrong(fmt::format("unknown topology `{}`; expected fat_tree, rail or torus", name));
   sim::Topology topology;
