@@ -24,9 +24,11 @@ bool FirstCalls::come(const Group& group, Rank rank, std::function<void()> then)
   Making& making = this->making(group);
   if (making.left == 0) return true;
   if (state_of(making, rank) == State::absent) {
-    if (group.number.empty() || rank == 0) {
-      write_id(group);
+    if (group.number.empty()) {  // all ranks have the same list
       arrive(making, rank);
+    } else if (rank == 0) {
+      state_of(making, rank) = State::writing;
+      write_id(group);
     } else {
       state_of(making, rank) = State::reading;
       read_id(group, rank);
@@ -38,21 +40,22 @@ bool FirstCalls::come(const Group& group, Rank rank, std::function<void()> then)
 }
 
 void FirstCalls::write_id(const Group& group) {
-  if (group.number.empty()) return;  // all ranks have the same list
-  Id& id = ids_[group.number];
-  id.channel = group.channel;
-  for (const auto& read : std::exchange(id.readers, {})) read();
+  scheduler_.at(scheduler_.now() + latency_, [this, group] {
+    Making& making = this->making(group);
+    if (state_of(making, 0) != State::writing) return;  // gave up
+    ids_[group.number].channel = group.channel;
+    arrive(making, 0);
+    for (const auto& read : std::exchange(ids_[group.number].readers, {})) read();
+  });
 }
 
 void FirstCalls::read_id(const Group& group, Rank rank) {
   Id& id = ids_[group.number];
   if (!id.channel) return id.readers.push_back([this, group, rank] { read_id(group, rank); });
-  scheduler_.at(scheduler_.now() + latency_, [this, group, rank] {
-    Making& making = this->making(group);
-    if (state_of(making, rank) != State::reading) return;  // gave up
-    if (ids_[group.number].channel == group.channel) return arrive(making, rank);
-    state_of(making, rank) = State::elsewhere;
-  });
+  Making& making = this->making(group);
+  if (state_of(making, rank) != State::reading) return;  // gave up
+  if (*id.channel == group.channel) return arrive(making, rank);
+  state_of(making, rank) = State::elsewhere;
 }
 
 bool FirstCalls::has_id(const Group& group) {

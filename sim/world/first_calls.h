@@ -4,8 +4,10 @@
 //   others  known by the number of the call of new_group that made them, and by nothing else: the group's first rank writes the
 //           communicator's id into the store under that number, the others read it there. Ranks that gave one number to groups of
 //           other ranks overwrite each other's ids; who reads another group's id is lost to its own, which is then never made.
-//   time    a rank reads after a message's latency, from when it came or the id was written; the world's takes no time
-//   source  ProcessGroupNCCL.cpp: getNCCLComm, broadcastUniqueNCCLID
+//   time    the first rank writes a message's latency after it came; a rank reads at once where an id is there, even if it is an
+//           old one, and otherwise when the next is written. The world's takes no time
+//   source  ProcessGroupNCCL.cpp: getNCCLComm, broadcastUniqueNCCLID; tried with NCCL 2.28 and PyTorch 2.11, where ranks of two lists
+//           that share their first rank may also connect to each other
 #pragma once
 
 #include "core/base/types.h"
@@ -40,7 +42,7 @@ class FirstCalls {
   void clear();
 
  private:
-  enum class State : char { absent, reading, elsewhere, came };
+  enum class State : char { absent, writing, reading, elsewhere, came };
   struct Making {
     std::vector<State> ranks;
     int left = 0;

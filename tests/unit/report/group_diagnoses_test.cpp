@@ -227,7 +227,7 @@ TEST(FirstCallOnNccl, OfAGroupThatOthersDidNotMakeIsWhereItsRanksHang) {
   EXPECT_EQ(t.blocked, std::vector<std::string>{"0 all_reduce"});
 }
 
-TEST(FirstCallOnNccl, OfTwoGroupsOfOneNumberGivesBothTheIdThatWasWrittenLast) {
+TEST(FirstCallOnNccl, OfTwoGroupsOfOneNumberGivesBothTheIdThatWasWrittenFirst) {
   const char* at_once =
       "  - new_group: {name: low, ranks: [0, 1]}\n    when: {rank: [0, 1]}\n"
       "  - new_group: {name: high, ranks: [2, 3]}\n    when: {rank: [2, 3]}\n"
@@ -235,14 +235,19 @@ TEST(FirstCallOnNccl, OfTwoGroupsOfOneNumberGivesBothTheIdThatWasWrittenLast) {
       "  - all_reduce: {count: 4, group: high}\n    when: {rank: [2, 3]}\n";
   const Told t = told(at_once, "nccl");
   EXPECT_EQ(t.outcome, "deadlock") << t.error;
-  EXPECT_EQ(t.blocked, (std::vector<std::string>{"0 all_reduce", "1 all_reduce"}));
+  EXPECT_EQ(t.blocked, (std::vector<std::string>{"2 all_reduce", "3 all_reduce"}));
   EXPECT_EQ(t.id, "new-group-mismatch") << t.headline;
-  const char* in_turn =
-      "  - new_group: {name: low, ranks: [0, 1]}\n    when: {rank: [0, 1]}\n"
-      "  - new_group: {name: high, ranks: [2, 3]}\n    when: {rank: [2, 3]}\n"
-      "  - all_reduce: {count: 4, group: low}\n    when: {rank: [0, 1]}\n  - compute: {time: 1s}\n    when: {rank: [2, 3]}\n"
-      "  - all_reduce: {count: 4, group: high}\n    when: {rank: [2, 3]}\n";
-  EXPECT_EQ(told(in_turn, "nccl").outcome, "ok");  // as with PyTorch: it goes well by chance
+  const auto later = [](const char* of_2, const char* of_3) {
+    return fmt::format(
+        "  - new_group: {{name: low, ranks: [0, 1]}}\n    when: {{rank: [0, 1]}}\n"
+        "  - new_group: {{name: high, ranks: [2, 3]}}\n    when: {{rank: [2, 3]}}\n"
+        "  - all_reduce: {{count: 4, group: low}}\n    when: {{rank: [0, 1]}}\n"
+        "  - compute: {{time: {}}}\n    when: {{rank: 2}}\n  - compute: {{time: {}}}\n    when: {{rank: 3}}\n"
+        "  - all_reduce: {{count: 4, group: high}}\n    when: {{rank: [2, 3]}}\n",
+        of_2, of_3);
+  };
+  EXPECT_EQ(told(later("1s", "1s"), "nccl").outcome, "deadlock");  // rank 3 reads what rank 0 wrote
+  EXPECT_EQ(told(later("1s", "2s"), "nccl").outcome, "ok");        // by chance
 }
 
 // NCCL makes a group's communicator in its first call: the first rank hands out the number through the store.
