@@ -47,6 +47,16 @@ TEST(Completion, GivesCommandsOptionsAndTheNamesOfTables) {
   EXPECT_EQ(completed({"launch", "-n", "2", "--", "./train", "--o"}), "") << "the program's own options";
 }
 
+TEST(Completion, GivesValuesBehindAnEqualsSignToo) {
+  EXPECT_EQ(completed({"bench", "--on=g"}), "--on=gloo\n") << "one word in zsh and fish";
+  EXPECT_EQ(completed({"run", "--on="}), "--on=real\n--on=sim\n");
+  EXPECT_EQ(completed({"bench", "--on", "="}), "gloo\nmpi\nnccl\nsim\n") << "three words in bash";
+  EXPECT_EQ(completed({"bench", "--on", "=", "g"}), "gloo\n");
+  EXPECT_EQ(completed({"scenario", "unused_params", "--variant=fix"}), "--variant=fixed\n");
+  EXPECT_EQ(completed({"scenario", "--no-such=un"}), "");
+  EXPECT_EQ(completed({"scenario", "--quiet=un"}), "") << "takes no value";
+}
+
 TEST(Completion, ListsTheFilesThatAnArgumentTakes) {
   const Folder folder;
   for (const char* name : {"mine.plan", "mine.yaml", "mine.svg", "mine.txt", "mine.csv"}) folder.write(name, "x");
