@@ -20,6 +20,23 @@ TEST(SyntaxError, TellsWhereADuplicateKeyStoodFirst) {
 )");
 }
 
+TEST(SyntaxError, TellsOfAQuoteThatTakesInTheNextKeys) {
+  EXPECT_EQ(report_of(with("summary: one sentence", "summary: \"one sentence")), R"(error[scenario]: a quote is never closed
+  --> mine.yaml:3:10
+  |
+3 | summary: "one sentence
+  |          ^ the key `world` in line 4 would be part of this text
+)");
+  const std::string in_program = with("  - barrier\n", "  - barrier: {group: 'world}\n") + "# it's\n";
+  EXPECT_EQ(report_of(in_program), R"(error[scenario]: a quote is never closed
+  --> mine.yaml:13:22
+   |
+13 |   - barrier: {group: 'world}
+   |                      ^ the key `expect` in line 14 would be part of this text
+)");
+  EXPECT_EQ(report_of(with("summary: one sentence", "summary: \"one\n  sentence: of two lines\"")), "");
+}
+
 TEST(SyntaxError, TakesNoOctal) {
   EXPECT_EQ(report_of(with("  ranks: 2", "  ranks: 010")),
             R"(error[scenario]: `010` begins with a zero
