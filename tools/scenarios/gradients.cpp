@@ -18,11 +18,11 @@
 namespace pdsim::tools {
 namespace {
 
-Error no_buckets(std::string what) { return {Code::input_invalid, std::move(what), {}}; }
+Error input_error(std::string what) { return {Code::input_invalid, std::move(what), {}}; }
 
 // Runs one backward of the default path; parameters that it does not reach come last.
 Result<Gradients> of_scenario(const scenarios::Scenario& scenario) {
-  if (!scenario.model.given) return no_buckets(fmt::format("{} has no model, so it has no buckets", scenario.file));
+  if (!scenario.model.given) return input_error(fmt::format("{} has no model, so it has no buckets", scenario.file));
   Gradients g;
   g.title = scenario.name;
   g.options = scenarios::operations::ddp_options(scenario);
@@ -37,7 +37,7 @@ Result<Gradients> of_scenario(const scenarios::Scenario& scenario) {
       return Status{};
     });
   }
-  if (g.tensors.empty()) return no_buckets(fmt::format("{}: no parameter of the model requires a gradient", scenario.file));
+  if (g.tensors.empty()) return input_error(fmt::format("{}: no parameter of the model requires a gradient", scenario.file));
   const std::string path = module.spec().paths.front().name;
   const nn::Tensor input =
       nn::Tensor::zeros({2, std::max<std::int64_t>(module.input_width(path), 1)}, scenario.model.spec.dtype);
@@ -57,23 +57,23 @@ Result<Gradients> of_scenario(const scenarios::Scenario& scenario) {
 Result<Gradients> read_gradients(const std::string& file, const std::string& variant, Console& console) {
   if (!file.ends_with(".json")) {
     const auto files = load_all({file}, console);
-    if (!files) return no_buckets("");
+    if (!files) return input_error("");
     const auto selected = select_variants(files->front(), variant, console);
-    if (!selected) return no_buckets("");
+    if (!selected) return input_error("");
     return of_scenario(*selected->front());
   }
   std::ifstream in(file, std::ios::binary);
-  if (!in) return no_buckets(fmt::format("there is no file `{}`", file));
+  if (!in) return input_error(fmt::format("the file `{}` does not exist, or cannot be read", file));
   std::string text;
   for (char c = 0; text.size() <= scenarios::limits::file_bytes && in.get(c);) text += c;
   if (text.size() > scenarios::limits::file_bytes)
-    return no_buckets(fmt::format("{}: more than {}", file, to_string(Bytes{scenarios::limits::file_bytes})));
+    return input_error(fmt::format("{}: more than {}", file, to_string(Bytes{scenarios::limits::file_bytes})));
   scenarios::LoadedFile shapes;
   shapes.file = file;
   shapes.text = std::move(text);
   std::optional<Gradients> gradients = gradients_of_shapes(shapes);
   for (const scenarios::Diagnostic& d : shapes.diagnostics) console.problem(shapes.file, shapes.text, d);
-  if (!gradients) return no_buckets("");
+  if (!gradients) return input_error("");
   return std::move(*gradients);
 }
 

@@ -171,11 +171,14 @@ class Reader : public YAML::EventHandler {
     if (!begins_with_quote(rest)) return;
     const char quote = rest[0];
     if (quote_end(rest.substr(1), quote)) return;
+    std::size_t outer = line.find_first_not_of("- ");  // of its key; of its dash where it is an entry; 0 where it stands alone
+    if (const std::size_t dash = line.substr(0, outer).find('-'); outer + 1 == static_cast<std::size_t>(mark.column))
+      outer = dash == std::string_view::npos ? 0 : dash;
     for (int n = mark.line + 1; n <= lines_.count(); ++n) {
       rest = lines_.line(n);
       const std::size_t inner = std::min(rest.size(), rest.find_first_not_of("- "));
       const std::string_view key = rest.substr(inner, rest.substr(inner).find(':'));
-      if (inner <= line.find_first_not_of("- ") && is_word(key) && inner + key.size() < rest.size())
+      if (inner <= outer && is_word(key) && inner + key.size() < rest.size())
         stop(mark, "a quote is never closed", fmt::format("the key `{}` in line {} would be part of this text", key, n));
       if (quote_end(rest, quote)) return;
     }

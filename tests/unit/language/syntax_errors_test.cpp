@@ -35,6 +35,7 @@ TEST(SyntaxError, TellsOfAQuoteThatTakesInTheNextKeys) {
    |                      ^ the key `expect` in line 14 would be part of this text
 )");
   EXPECT_EQ(report_of(with("summary: one sentence", "summary: \"one\n  sentence: of two lines\"")), "");
+  EXPECT_EQ(report_of(with("summary: one sentence", "summary:\n  \"one\n  sentence: alone\"")), "");
 }
 
 TEST(SyntaxError, TakesNoOctal) {

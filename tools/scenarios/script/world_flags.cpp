@@ -89,7 +89,7 @@ void print_problem(const RunFlags& flags, scenarios::Diagnostic diagnostic, Cons
 std::optional<scenarios::World> world_of(const RunFlags& flags, Console& console) {
   std::error_code ignored;
   if (!flags.world.empty() && !std::filesystem::is_regular_file(flags.world, ignored)) {
-    console.problem(fmt::format("--world {}: there is no such file; nothing was run", flags.world));
+    console.problem(fmt::format("--world {}: the file does not exist; nothing was run", flags.world));
     return std::nullopt;
   }
   const scenarios::LoadedFile file = loaded(flags);
