@@ -19,6 +19,7 @@ namespace pdsim {
 namespace {
 
 constexpr rlim_t processor_seconds = 30;
+constexpr unsigned real_seconds = 300;  // far more than those take on a busy machine
 
 template <std::size_t N>
 void keep(std::array<char, N>& to, std::string_view text) {
@@ -70,10 +71,11 @@ Plan followed(const Algorithm& algorithm, PlanArgs args, SharedProof& shared) {
 }
 
 [[noreturn]] void prove_here(const Algorithm& algorithm, const ProofOptions& options, SharedProof& shared) {
-  for (const int signal : {SIGFPE, SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGXCPU}) std::signal(signal, SIG_DFL);
+  for (const int signal : {SIGFPE, SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGXCPU, SIGALRM}) std::signal(signal, SIG_DFL);
   const rlimit no_core{0, 0}, time{processor_seconds, processor_seconds + 1};
   (void)setrlimit(RLIMIT_CORE, &no_core);
   (void)setrlimit(RLIMIT_CPU, &time);
+  (void)alarm(real_seconds);
   const PlanSource plans = [&](const PlanArgs& args) {
     shared.at = {args.size, args.count, args.root, args.ranks_per_node, false};
     shared.rank = args.rank;
@@ -93,13 +95,14 @@ Plan followed(const Algorithm& algorithm, PlanArgs args, SharedProof& shared) {
 }
 
 std::string_view what_it_does(int signal) {
-  constexpr std::array<std::pair<int, std::string_view>, 6> endings{
+  constexpr std::array<std::pair<int, std::string_view>, 7> endings{
       {{SIGFPE, "divides by zero"},
        {SIGSEGV, "accesses memory outside its buffers"},
        {SIGBUS, "accesses memory outside its buffers"},
        {SIGILL, "runs into an illegal instruction"},
        {SIGABRT, "aborts"},
-       {SIGXCPU, "never returns"}}};
+       {SIGXCPU, "never returns"},
+       {SIGALRM, "waits, and never returns"}}};
   for (const auto& one : endings)
     if (one.first == signal) return one.second;
   return "ends the process";
@@ -119,10 +122,20 @@ PlanProof ended_by(int status, const Algorithm& algorithm, const SharedProof& sh
   return proof;
 }
 
+// Sets up what throws an exception, which happens once in a process. A fork in the middle of it, by another thread, would wait for that
+// thread at its first exception, and has only its own.
+void throw_once() {
+  try {
+    throw 0;
+  } catch (int) {
+  }
+}
+
 }  // namespace
 
 PlanProof prove_apart(const Algorithm& algorithm, const ProofOptions& options) {
   const SharedPage page;
+  throw_once();
   const pid_t child = page.get() == nullptr ? -1 : fork();
   if (child < 0) return prove(algorithm, options);
   if (child == 0) prove_here(algorithm, options, *page.get());
