@@ -17,6 +17,7 @@ void prepare_environment() {
     setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 0);
   setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+  setenv("OMPI_MCA_shmem", "mmap", 0);  // see mpi_slots.cpp
 }
 
 }  // namespace
