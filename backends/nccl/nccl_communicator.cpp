@@ -49,7 +49,7 @@ NcclCommunicator::~NcclCommunicator() {
   });
 }
 
-Status NcclCommunicator::offers(const Collective& call) const {
+Status NcclCommunicator::check_supported(const Collective& call) const {
   if (!row(call.kind).point_to_point) return {};
   if (call.root == any_source)
     return Error{Code::unsupported, "recv: NCCL does not offer a receive from any source", {}};
@@ -80,7 +80,7 @@ Result<std::shared_ptr<NcclChannel>> NcclCommunicator::channel_with(Rank peer, b
 }
 
 void NcclCommunicator::start_message(const Collective& call, const WorkPtr& work) {
-  if (Status offered = offers(call); !offered.ok()) return work->complete(std::move(offered));
+  if (Status offered = check_supported(call); !offered.ok()) return work->complete(std::move(offered));
   Message message = message_of(call);
   const Rank peer = message.peer;
   const bool sends = message.kind == Message::Kind::send;

@@ -26,7 +26,7 @@ class NcclCommunicator final : public LibraryCommunicator {
   };
   NcclCommunicator(Runtime& runtime, Parts parts);
   ~NcclCommunicator() override;
-  Status offers(const Collective& call) const override;
+  Status check_supported(const Collective& call) const override;
 
  private:
   void start_message(const Collective& call, const WorkPtr& work) override;

@@ -44,7 +44,7 @@ class Communicator {
   virtual ~Communicator() = default;
   virtual Result<WorkPtr> start(const Collective& call) = 0;
   // Whether the library supports this operation for the call's dtype and op; asked first, on the calling rank.
-  virtual Status offers(const Collective&) const { return {}; }
+  virtual Status check_supported(const Collective&) const { return {}; }
   // Ends every running Work with `reason`; the communicator is unusable afterwards.
   virtual void abort(const Error& reason) = 0;
 };

@@ -141,11 +141,11 @@ Result<WorkPtr> CheckedCommunicator::start(const Collective& call) {
 }
 
 Result<std::unique_ptr<Communicator>> CheckedBackend::join_group(Store& store, const JoinOptions& options) {
-  Result<std::unique_ptr<Communicator>> member = inner_.join(store, options);
-  if (!member.ok()) return member;
+  Result<std::unique_ptr<Communicator>> communicator = inner_.join(store, options);
+  if (!communicator.ok()) return communicator;
   const std::string& name = options.name.empty() ? options.group : options.name;
   std::unique_ptr<Communicator> checked =
-      std::make_unique<CheckedCommunicator>(std::move(*member), runtime_, name, options.members(), options.rank);
+      std::make_unique<CheckedCommunicator>(std::move(*communicator), runtime_, name, options.members(), options.rank);
   return checked;
 }
 

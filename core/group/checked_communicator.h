@@ -29,7 +29,7 @@ class CheckedCommunicator final : public Communicator {
         rank_(rank) {}
 
   Result<WorkPtr> start(const Collective& call) override;
-  Status offers(const Collective& call) const override { return inner_->offers(call); }
+  Status check_supported(const Collective& call) const override { return inner_->check_supported(call); }
   void abort(const Error& reason) override { inner_->abort(reason); }
 
  private:

@@ -29,7 +29,7 @@ Error missing_error(const std::string& group, const std::vector<Rank>& missing, 
 Status ProcessGroup::answer_all(Runtime& runtime, const Collective& call, bool all) {
   std::vector<Rank> missing;
   for (Rank peer = 1; peer < size(); ++peer) {
-    const Result<WorkPtr> came = member_->start(message(CollectiveKind::recv, peer, call.seq));
+    const Result<WorkPtr> came = communicator_->start(message(CollectiveKind::recv, peer, call.seq));
     if (!came.ok()) return came.error();
     const Status status = (*came)->wait(runtime.now() + call.timeout);
     if (status.ok()) continue;
@@ -38,14 +38,14 @@ Status ProcessGroup::answer_all(Runtime& runtime, const Collective& call, bool a
   }
   if (!missing.empty()) return missing_error(name_, missing, call.timeout);
   for (Rank peer = 1; peer < size(); ++peer)
-    PDSIM_TRY(pdsim::wait(member_->start(message(CollectiveKind::send, peer, call.seq + 1))));
+    PDSIM_TRY(pdsim::wait(communicator_->start(message(CollectiveKind::send, peer, call.seq + 1))));
   return {};
 }
 
 Status ProcessGroup::report_to_first(Runtime& runtime, const Collective& call) {
   const Time deadline = runtime.now() + call.timeout * size();
   for (const bool tells : {true, false}) {
-    const Result<WorkPtr> work = member_->start(tells ? message(CollectiveKind::send, 0, call.seq)
+    const Result<WorkPtr> work = communicator_->start(tells ? message(CollectiveKind::send, 0, call.seq)
                                                       : message(CollectiveKind::recv, 0, call.seq + 1));
     const Status status = work.ok() ? (*work)->wait(deadline) : Status{work.error()};
     if (status.ok()) continue;

@@ -41,9 +41,9 @@ Result<std::unique_ptr<ProcessGroup>> GroupMaker::new_group(std::vector<Rank> ra
   if (mine == ranks.end())
     return std::make_unique<ProcessGroup>(std::move(name), std::move(ranks), no_rank, join.timeout, nullptr, recorder_);
   join.rank = static_cast<Rank>(mine - ranks.begin());
-  Result<std::unique_ptr<Communicator>> member = backend_.join(store_, join);
-  if (!member.ok()) return member.error();
-  return std::make_unique<ProcessGroup>(std::move(name), std::move(ranks), join.rank, join.timeout, std::move(*member),
+  Result<std::unique_ptr<Communicator>> communicator = backend_.join(store_, join);
+  if (!communicator.ok()) return communicator.error();
+  return std::make_unique<ProcessGroup>(std::move(name), std::move(ranks), join.rank, join.timeout, std::move(*communicator),
                                         recorder_);
 }
 

@@ -97,19 +97,19 @@ SharedValue<CallDetails> details_of(const Collective& call, std::vector<std::str
 }  // namespace
 
 ProcessGroup::ProcessGroup(std::string name, RankList global_ranks, Rank rank, Time timeout,
-                           std::unique_ptr<Communicator> member, FlightRecorder& recorder)
+                           std::unique_ptr<Communicator> communicator, FlightRecorder& recorder)
     : name_(std::move(name)),
       global_ranks_(std::move(global_ranks)),
       rank_(rank),
       timeout_(timeout),
-      member_(std::move(member)),
+      communicator_(std::move(communicator)),
       recorder_(recorder) {}
 
 Status ProcessGroup::check(const Collective& call) const {
   if (destroyed_)
     return Error{
         Code::group_destroyed, fmt::format("{}: the process group {} was destroyed", name_of(call.kind), name_), {}};
-  PDSIM_TRY(member_->offers(call));
+  PDSIM_TRY(communicator_->check_supported(call));
   return validate(call, rank_, size());
 }
 
@@ -123,7 +123,7 @@ Result<WorkPtr> ProcessGroup::start(Collective call, CallOptions options) {
   if (call.kind == CollectiveKind::recv) call.source = std::make_shared<Rank>(no_rank);
   if (!row(call.kind).point_to_point) call.seq = next_seq_++;
   const std::int64_t id = record(call, std::move(options));
-  Result<WorkPtr> work = member_->start(call);
+  Result<WorkPtr> work = communicator_->start(call);
   if (!work.ok()) {
     recorder_.finish(id, work.error());
     return work;
@@ -269,7 +269,7 @@ Result<std::vector<WorkPtr>> ProcessGroup::batch(std::span<const Message> messag
 void ProcessGroup::destroy() {
   if (destroyed_) return;
   destroyed_ = true;
-  if (member_) member_->abort({Code::cancelled, fmt::format("the process group {} was destroyed", name_), {}});
+  if (communicator_) communicator_->abort({Code::cancelled, fmt::format("the process group {} was destroyed", name_), {}});
 }
 
 Status wait(const Result<WorkPtr>& started) {

@@ -40,15 +40,15 @@ struct CallOptions {
 
 class ProcessGroup {
  public:
-  // `global_ranks` is by group rank; on a rank outside the group `member` is null and `rank` no_rank.
-  ProcessGroup(std::string name, RankList global_ranks, Rank rank, Time timeout, std::unique_ptr<Communicator> member,
+  // `global_ranks` is by group rank; on a rank outside the group `communicator` is null and `rank` no_rank.
+  ProcessGroup(std::string name, RankList global_ranks, Rank rank, Time timeout, std::unique_ptr<Communicator> communicator,
                FlightRecorder& recorder);
 
   const std::string& name() const { return name_; }
   Rank rank() const { return rank_; }
   // False for the handle that new_group gives to ranks outside the group: its rank is no_rank, and every call on it does nothing,
   // succeeds at once and leaves a note, like c10d's warning.
-  bool is_member() const { return member_ != nullptr; }
+  bool is_member() const { return communicator_ != nullptr; }
   int size() const { return global_ranks_.size(); }
   Rank global_rank(Rank group_rank) const { return global_ranks_[group_rank]; }
   // Error: invalid_argument, when the rank is not in the group.
@@ -116,8 +116,8 @@ class ProcessGroup {
   RankList global_ranks_;
   Rank rank_;
   Time timeout_;
-  std::unique_ptr<Store> store_;  // outlives the member
-  std::unique_ptr<Communicator> member_;
+  std::unique_ptr<Store> store_;  // outlives the communicator
+  std::unique_ptr<Communicator> communicator_;
   FlightRecorder& recorder_;
   Seq next_seq_ = 0;
   bool destroyed_ = false;

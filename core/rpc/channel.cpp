@@ -42,9 +42,9 @@ RpcChannel::RpcChannel(RankEnvironment& env, std::unique_ptr<Communicator> commu
 
 Result<std::unique_ptr<RpcChannel>> RpcChannel::open(RankEnvironment& env, Store& store, const std::string& name,
                                                      Time timeout) {
-  auto member = env.backend.join(store, {name, env.rank, env.world_size, timeout});
-  if (!member.ok()) return member.error();
-  return std::unique_ptr<RpcChannel>(new RpcChannel(env, std::move(*member)));
+  auto communicator = env.backend.join(store, {name, env.rank, env.world_size, timeout});
+  if (!communicator.ok()) return communicator.error();
+  return std::unique_ptr<RpcChannel>(new RpcChannel(env, std::move(*communicator)));
 }
 
 RpcChannel::~RpcChannel() {

@@ -52,7 +52,7 @@ const Capabilities& capabilities_of(std::string_view world) {
   return worlds[0];
 }
 
-Status offers(const LibrarySemantics& library, const Profile& profile, const Collective& call) {
+Status check_supported(const LibrarySemantics& library, const Profile& profile, const Collective& call) {
   const Refusals* refuses = refusals_of(library, profile);
   if (refuses == nullptr) return {};
   const CollectiveRow& kind = row(call.kind);

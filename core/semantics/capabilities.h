@@ -1,11 +1,11 @@
 // The capabilities of each library, from the rows in core/semantics/libraries.
 //
-//   capabilities()  the operations of the real library itself: collectives, and reduce operations by dtype. pdsim adds the rest,
-//                   its plans over the library's messages and its kernels inside the library's collectives, so that every world
-//                   has everything; `native` of a collective that the library lacks is refused. Backends ask this table; doctor
-//                   and list print it; tests run every cell
-//   offers()        the calls that PyTorch's backend of that name takes; simulated worlds refuse the rest. Source: PyTorch's
-//                   capability tables
+//   capabilities()     the operations of the real library itself: collectives, and reduce operations by dtype. pdsim adds the rest,
+//                      its plans over the library's messages and its kernels inside the library's collectives, so that every world
+//                      has everything; `native` of a collective that the library lacks is refused. Backends ask this table; doctor
+//                      and list print it; tests run every cell
+//   check_supported()  the calls that PyTorch's backend of that name takes; simulated worlds refuse the rest. Source: PyTorch's
+//                      capability tables
 #pragma once
 
 #include "core/base/enum_set.h"
@@ -46,6 +46,6 @@ std::span<const Capabilities> capabilities();
 const Capabilities& capabilities_of(std::string_view world);
 
 // Error: unsupported, naming what PyTorch's backend refuses. Sends and receives move bytes, so they take every dtype.
-Status offers(const LibrarySemantics& library, const Profile& profile, const Collective& call);
+Status check_supported(const LibrarySemantics& library, const Profile& profile, const Collective& call);
 
 }  // namespace pdsim

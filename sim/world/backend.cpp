@@ -119,7 +119,7 @@ Result<std::unique_ptr<Communicator>> SimBackend::join_group(Store& store, const
     PDSIM_TRY(connect(options, channel, stale, deadline));
     runtime.sleep_until(runtime.now() + world_.spec().intra.latency);
   }
-  return make_member(world_, library_of(options), std::move(group), options.members(), options.rank);
+  return make_communicator(world_, library_of(options), std::move(group), options.members(), options.rank);
 }
 
 }  // namespace pdsim::sim

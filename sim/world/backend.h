@@ -30,7 +30,7 @@ class SimBackend final : public Backend {
 };
 
 // This rank in one group, with the semantics of `library`; `ranks` are global.
-std::unique_ptr<Communicator> make_member(World& world, const LibrarySemantics& library, FirstCalls::Group group, RankList ranks,
+std::unique_ptr<Communicator> make_communicator(World& world, const LibrarySemantics& library, FirstCalls::Group group, RankList ranks,
                                           Rank group_rank);
 
 }  // namespace pdsim::sim

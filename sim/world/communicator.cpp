@@ -127,7 +127,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     unusable_ = reason;
   }
 
-  Status offers(const Collective& call) const { return pdsim::offers(library_, world_.profile(), call); }
+  Status check_supported(const Collective& call) const { return pdsim::check_supported(library_, world_.profile(), call); }
 
   Result<WorkPtr> start(const Collective& call) {
     if (unusable_)
@@ -368,7 +368,7 @@ class SimCommunicator final : public Communicator {
   SimCommunicator& operator=(const SimCommunicator&) = delete;
 
   void abort(const Error& reason) override { calls_->abort(reason); }
-  Status offers(const Collective& call) const override { return calls_->offers(call); }
+  Status check_supported(const Collective& call) const override { return calls_->check_supported(call); }
   Result<WorkPtr> start(const Collective& call) override { return calls_->start(call); }
 
  private:
@@ -401,7 +401,7 @@ Transport::Done Operation::resume(Plan plan, PlanPoint at) {
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_member(World& world, const LibrarySemantics& library, FirstCalls::Group group,
+std::unique_ptr<Communicator> make_communicator(World& world, const LibrarySemantics& library, FirstCalls::Group group,
                                           RankList ranks, Rank group_rank) {
   return std::make_unique<SimCommunicator>(
       std::make_shared<RankCalls>(world, library, std::move(group), std::move(ranks), group_rank));

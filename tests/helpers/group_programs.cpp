@@ -155,9 +155,9 @@ Status hangs(RankEnvironment& env, Store&, ProcessGroup& world) {
 }
 
 Status alone(RankEnvironment& env, Store& store, ProcessGroup&) {
-  auto member = env.backend.join(store, {fmt::format("only {}", env.rank), 0, 1, 20_s, {env.rank}});
-  PDSIM_TRY(member.status());
-  ProcessGroup group("alone", {env.rank}, 0, 20_s, std::move(*member), env.recorder);
+  auto communicator = env.backend.join(store, {fmt::format("only {}", env.rank), 0, 1, 20_s, {env.rank}});
+  PDSIM_TRY(communicator.status());
+  ProcessGroup group("alone", {env.rank}, 0, 20_s, std::move(*communicator), env.recorder);
   std::array<float, 2> data{1, 2};
   PDSIM_TRY(wait(group.all_reduce(view(data), ReduceOp::sum)));
   return data[0] == 1 && data[1] == 2 ? Status{} : wrong("the sum over one rank changed its data");

@@ -29,15 +29,15 @@ Status run(const std::string& folder, int size) {
   PDSIM_TRY(log.status());
   auto store = FileStore::open(std::move(*log), {"store"});
   PDSIM_TRY(store.status());
-  auto member = (*backend)->join(**store, {"world", rank, size, 20_s});
-  PDSIM_TRY(member.status());
+  auto communicator = (*backend)->join(**store, {"world", rank, size, 20_s});
+  PDSIM_TRY(communicator.status());
   float one = 1, sum = 0;
   Collective call{CollectiveKind::all_reduce,
                   {reinterpret_cast<std::byte*>(&one), DType::f32, 1},
                   {reinterpret_cast<std::byte*>(&sum), DType::f32, 1},
                   DType::f32,
                   1};
-  const Result<WorkPtr> work = (*member)->start(call);
+  const Result<WorkPtr> work = (*communicator)->start(call);
   PDSIM_TRY(work.status());
   PDSIM_TRY((*work)->wait());
   fmt::print("rank {} of {}: {}\n", rank, size, sum);

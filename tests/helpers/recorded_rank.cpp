@@ -48,9 +48,9 @@ Status run(FlightRecorder& recorder, Backend& backend, std::string_view what, in
   options.world_size = size;
   auto store = TcpStore::open(options);
   PDSIM_TRY(store.status());
-  auto member = backend.join(**store, {"world", rank, size, 60_s});
-  PDSIM_TRY(member.status());
-  ProcessGroup group("world", RankList::of_world(size), rank, 60_s, std::move(*member), recorder);
+  auto communicator = backend.join(**store, {"world", rank, size, 60_s});
+  PDSIM_TRY(communicator.status());
+  ProcessGroup group("world", RankList::of_world(size), rank, 60_s, std::move(*communicator), recorder);
   for (int call = 0;; ++call) {
     if (what == "end" && call == when) return {};
     if (rank == who && call == when) PDSIM_TRY(strike(what));

@@ -86,10 +86,10 @@ Status run(RankEnvironment& env, std::string_view what, TensorValues& values) {
       what == "relaunch" ? env.rendezvous.file("run/store", 20_s) : env.rendezvous.env(20_s);
   PDSIM_TRY(store.status());
   die_if(what, "in_init", env.rank);
-  auto member = env.backend.join(**store, {"world", env.rank, env.world_size, 20_s});
-  env.recorder.leave(init, member.status());
-  PDSIM_TRY(member.status());
-  ProcessGroup group("world", RankList::of_world(env.world_size), env.rank, 20_s, std::move(*member), env.recorder);
+  auto communicator = env.backend.join(**store, {"world", env.rank, env.world_size, 20_s});
+  env.recorder.leave(init, communicator.status());
+  PDSIM_TRY(communicator.status());
+  ProcessGroup group("world", RankList::of_world(env.world_size), env.rank, 20_s, std::move(*communicator), env.recorder);
 
   if (what.starts_with("unused")) return train(group, env.rank, what, values);
 

@@ -43,9 +43,9 @@ Result<ProcessGroup*> CommunicatorWorld::group_of(int size) {
   std::vector<Rank> ranks(static_cast<std::size_t>(size));
   std::iota(ranks.begin(), ranks.end(), 0);
   const std::string name = fmt::format("first {}", size);
-  auto member = env_.backend.join(store_, {name, env_.rank, size, 20_s, ranks});
-  if (!member.ok()) return member.error();
-  group = std::make_unique<ProcessGroup>(name, std::move(ranks), env_.rank, 20_s, std::move(*member), env_.recorder);
+  auto communicator = env_.backend.join(store_, {name, env_.rank, size, 20_s, ranks});
+  if (!communicator.ok()) return communicator.error();
+  group = std::make_unique<ProcessGroup>(name, std::move(ranks), env_.rank, 20_s, std::move(*communicator), env_.recorder);
   return group.get();
 }
 

@@ -50,7 +50,7 @@ std::string SimWorld::refuses(const CollectiveCase& c) const {
   call.op = c.op;
   const LibrarySemantics* personality = library_named(c.personality);
   if (personality == nullptr) return "no such personality";
-  const Status offered = pdsim::offers(*personality, profiles().front(), call);
+  const Status offered = pdsim::check_supported(*personality, profiles().front(), call);
   return offered.ok() ? "" : offered.error().message;
 }
 

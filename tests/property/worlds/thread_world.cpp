@@ -15,7 +15,7 @@ WorldOutcome ThreadWorld::run(std::span<const CollectiveCase> steps, const RankB
   const int size = steps.front().ranks;
   testing::with_ranks(size, 20_s, make_, [&](testing::RankUnderTest& me) {
     FlightRecorder recorder(me.rank, me.runtime);
-    ProcessGroup group("world", RankList::of_world(size), me.rank, 20_s, std::move(me.member), recorder);
+    ProcessGroup group("world", RankList::of_world(size), me.rank, 20_s, std::move(me.communicator), recorder);
     outcome.ranks[static_cast<std::size_t>(me.rank)] = run_steps(group, steps, inputs);
   });
   return outcome;

@@ -88,7 +88,7 @@ TEST(Gloo, SendsMatchReceivesByTagAndFromAnySource) {
     call.timeout = 20_s;
     call.user_tag = 5;
     if (me.rank != 0) {
-      EXPECT_TRUE(run(*me.member, call).ok());
+      EXPECT_TRUE(run(*me.communicator, call).ok());
       return;
     }
     float sum = 0;
@@ -97,7 +97,7 @@ TEST(Gloo, SendsMatchReceivesByTagAndFromAnySource) {
       call.timeout = 20_s;
       call.user_tag = 5;
       call.root = any_source;
-      const Status status = run(*me.member, call);
+      const Status status = run(*me.communicator, call);
       EXPECT_TRUE(status.ok()) << status.error().message;
       sum += value;
     }
@@ -121,7 +121,7 @@ TEST(Gloo, BurstsOfMessagesFollowEachOther) {
         } else {
           call.output = view_of(value);
         }
-        Result<WorkPtr> work = me.member->start(call);
+        Result<WorkPtr> work = me.communicator->start(call);
         ASSERT_TRUE(work.ok());
         works.push_back(*work);
       }
@@ -139,8 +139,8 @@ TEST(Gloo, ARankThatStaysAwayIsATimeoutAndTheGroupIsUnusableAfterwards) {
       Collective call{};
       call.algorithm = algorithm;
       call.timeout = 50_ms;
-      const Status first = run(*me.member, call);
-      const Status second = run(*me.member, call);
+      const Status first = run(*me.communicator, call);
+      const Status second = run(*me.communicator, call);
       over.count_down();
       ASSERT_FALSE(first.ok());
       EXPECT_EQ(first.error().code, Code::timeout) << first.error().message;
@@ -157,7 +157,7 @@ TEST(Gloo, ARankThatEndedIsPeerClosed) {
       Collective call{};
       call.algorithm = algorithm;
       call.timeout = 20_s;
-      const Status status = run(*me.member, call);
+      const Status status = run(*me.communicator, call);
       ASSERT_FALSE(status.ok());
       EXPECT_EQ(status.error().code, Code::peer_closed) << status.error().message;
     });
@@ -167,7 +167,7 @@ TEST(Gloo, NativeReduceScatterIsRefusedByName) {
   with_ranks(1, 20_s, [](RankUnderTest& me) {
     Collective call{CollectiveKind::reduce_scatter, {}, {}, DType::f32, 1};
     call.algorithm = "native";
-    const Result<WorkPtr> work = me.member->start(call);
+    const Result<WorkPtr> work = me.communicator->start(call);
     ASSERT_FALSE(work.ok());
     EXPECT_EQ(work.error().code, Code::unsupported);
   });
@@ -188,13 +188,13 @@ TEST(Gloo, AbortEndsACollectiveWhereverItIs) {
       call.algorithm = algorithm;
       call.timeout = 30_min;
       if (me.rank == 1) return over.wait();
-      const Result<WorkPtr> work = me.member->start(call);
+      const Result<WorkPtr> work = me.communicator->start(call);
       ASSERT_TRUE(work.ok());
-      me.member->abort({Code::cancelled, "the test gave up", {}});
+      me.communicator->abort({Code::cancelled, "the test gave up", {}});
       const Status status = (*work)->wait();
       EXPECT_FALSE(status.ok());
       EXPECT_EQ(status.error().code, Code::cancelled) << status.error().message;
-      EXPECT_EQ(me.member->start(call).error().code, Code::group_unusable);
+      EXPECT_EQ(me.communicator->start(call).error().code, Code::group_unusable);
       over.count_down();
     });
   }
@@ -207,9 +207,9 @@ TEST(Gloo, ARankThatNeverComesIsAStoreTimeout) {
   auto backend = make_gloo_backend(runtime);
   ASSERT_TRUE(backend.ok());
   SharedMapStore store(map);
-  const auto member = (*backend)->join(store, {"world", 0, 2, 50_ms});
-  ASSERT_FALSE(member.ok());
-  EXPECT_EQ(member.error().code, Code::store_timeout) << member.error().message;
+  const auto communicator = (*backend)->join(store, {"world", 0, 2, 50_ms});
+  ASSERT_FALSE(communicator.ok());
+  EXPECT_EQ(communicator.error().code, Code::store_timeout) << communicator.error().message;
 }
 
 TEST(Gloo, UnknownInterfaceIsUnavailable) {

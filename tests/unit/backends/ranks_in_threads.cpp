@@ -42,23 +42,23 @@ void with_ranks(int size, Time timeout, const MakeBackend& make, const std::func
       auto backend = make(runtime);
       ASSERT_TRUE(backend.ok()) << backend.error().message;
       SharedMapStore store(map);
-      auto member = (*backend)->join(store, {"world", rank, size, timeout});
+      auto communicator = (*backend)->join(store, {"world", rank, size, timeout});
       joined.arrive_and_wait();
-      ASSERT_TRUE(member.ok()) << member.error().message;
-      RankUnderTest me{rank, runtime, **backend, std::move(*member)};
+      ASSERT_TRUE(communicator.ok()) << communicator.error().message;
+      RankUnderTest me{rank, runtime, **backend, std::move(*communicator)};
       body(me);
     });
   for (std::thread& t : threads) t.join();
 }
 
-Status run(Communicator& member, const Collective& call) {
-  Result<WorkPtr> work = member.start(call);
+Status run(Communicator& communicator, const Collective& call) {
+  Result<WorkPtr> work = communicator.start(call);
   if (!work.ok()) return work.error();
   return (*work)->wait();
 }
 
 void expect_reference(RankUnderTest& me, int size, Collective call) {
-  expect_reference(me.rank, size, std::move(call), [&me](const Collective& c) { return run(*me.member, c); });
+  expect_reference(me.rank, size, std::move(call), [&me](const Collective& c) { return run(*me.communicator, c); });
 }
 
 void expect_reference(Rank rank, int size, Collective call, const std::function<Status(const Collective&)>& run_call) {

@@ -15,14 +15,14 @@ struct RankUnderTest {
   Rank rank;
   Runtime& runtime;
   Backend& backend;
-  std::unique_ptr<Communicator> member;
+  std::unique_ptr<Communicator> communicator;
 };
 
 // Joins `size` ranks, runs `body` on each in its own thread, and waits for all.
 void with_ranks(int size, Time timeout, const MakeBackend& make, const std::function<void(RankUnderTest&)>& body);
 
 // Starts the call and waits for its end.
-Status run(Communicator& member, const Collective& call);
+Status run(Communicator& communicator, const Collective& call);
 
 // Runs `call` on small whole numbers, whose sums are the same in every order, and compares with the sequential reference.
 void expect_reference(RankUnderTest& me, int size, Collective call);

@@ -171,11 +171,11 @@ Status Program::join(const InitMethod& method) {
   maker_.reset();
   store_ = std::move(*store);
   destroyed_ = false;
-  Result<std::unique_ptr<Communicator>> member =
+  Result<std::unique_ptr<Communicator>> communicator =
       backend().join(*store_, {"world", method.rank, method.world_size, timeout_});
-  if (!member.ok()) return member.error();
+  if (!communicator.ok()) return communicator.error();
   world_ = std::make_unique<ProcessGroup>("world", RankList::of_world(method.world_size), method.rank, timeout_,
-                                          std::move(*member), env_.recorder);
+                                          std::move(*communicator), env_.recorder);
   maker_ = std::make_unique<GroupMaker>(backend(), *store_, env_.rank, method.world_size, env_.recorder);
   return store_barrier(timeout_);
 }

@@ -57,7 +57,7 @@ void expect_all_collectives(RankUnderTest& me, int size) {
 TEST(Nccl, RefusesWrongAlgorithmsOfTheCallersOwn) {
   with_ranks(3, [](RankUnderTest& me) {
     FlightRecorder recorder(me.rank, me.runtime);
-    ProcessGroup group("world", RankList::of_world(3), me.rank, 20_s, std::move(me.member), recorder);
+    ProcessGroup group("world", RankList::of_world(3), me.rank, 20_s, std::move(me.communicator), recorder);
     const Status tried = planted::try_own_algorithms(group);
     EXPECT_TRUE(tried.ok()) << tried.error().message;
   });
@@ -136,7 +136,7 @@ TEST(Nccl, ItsAverageOfHalfPrecisionIsWithinTheBoundsOfValidate) {
   constexpr int size = 3;
   with_ranks(size, [](RankUnderTest& me) {
     FlightRecorder recorder(me.rank, me.runtime);
-    ProcessGroup group("world", RankList::of_world(size), me.rank, 20_s, std::move(me.member), recorder);
+    ProcessGroup group("world", RankList::of_world(size), me.rank, 20_s, std::move(me.communicator), recorder);
     for (const Values values : {Values::exact, Values::rounding})
       for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::i32}) {
         if (values == Values::rounding && !row(dtype).floating) continue;
@@ -189,7 +189,7 @@ TEST(Nccl, PlansThatAreStartedTogetherDoNotMixTheirMessages) {
       call.algorithm = names[i];
       call.timeout = 5_s;
       call.seq = static_cast<Seq>(i);
-      const Result<WorkPtr> work = me.member->start(call);
+      const Result<WorkPtr> work = me.communicator->start(call);
       ASSERT_TRUE(work.ok());
       works.push_back(*work);
     }
@@ -219,7 +219,7 @@ TEST(Nccl, MessagesOfTheTwoDirectionsDoNotHoldEachOtherUp) {
     for (const std::size_t i : {0U, 1U})
       for (const CollectiveKind kind : {CollectiveKind::recv, CollectiveKind::send}) {
         const bool receives = kind == CollectiveKind::recv;
-        const Result<WorkPtr> work = me.member->start(message(kind, peer, receives ? received[i] : sent[i]));
+        const Result<WorkPtr> work = me.communicator->start(message(kind, peer, receives ? received[i] : sent[i]));
         ASSERT_TRUE(work.ok());
         works.push_back(*work);
       }
@@ -231,18 +231,18 @@ TEST(Nccl, MessagesOfTheTwoDirectionsDoNotHoldEachOtherUp) {
 TEST(Nccl, RefusesWhatItsMessagesCannotDo) {
   with_ranks(1, [](RankUnderTest& me) {
     std::int64_t value = 0;
-    EXPECT_EQ(me.member->offers(message(CollectiveKind::recv, any_source, value)).error().message,
+    EXPECT_EQ(me.communicator->check_supported(message(CollectiveKind::recv, any_source, value)).error().message,
               "recv: NCCL does not offer a receive from any source");
-    EXPECT_EQ(me.member->offers(message(CollectiveKind::send, 0, value)).error().code, Code::unsupported);
+    EXPECT_EQ(me.communicator->check_supported(message(CollectiveKind::send, 0, value)).error().code, Code::unsupported);
     Collective scan{CollectiveKind::scan, {}, {}, DType::f32, 1};
     scan.algorithm = "native";
-    EXPECT_EQ(me.member->start(scan).error().code, Code::unsupported);
+    EXPECT_EQ(me.communicator->start(scan).error().code, Code::unsupported);
   });
 }
 
 TEST(Nccl, CheckedGroupsCompareTheirCallsOverItsMessages) {
   with_ranks(3, [](RankUnderTest& me) {
-    CheckedCommunicator checked(std::move(me.member), me.runtime, "world", RankList::of_world(3), me.rank);
+    CheckedCommunicator checked(std::move(me.communicator), me.runtime, "world", RankList::of_world(3), me.rank);
     std::array<float, 8> data{};
     const std::int64_t count = me.rank == 2 ? 8 : 4;
     auto* bytes = reinterpret_cast<std::byte*>(data.data());
@@ -269,7 +269,7 @@ TEST(Nccl, ARankThatStaysAwayIsATimeoutAndTheGroupIsUnusableAfterwards) {
       Collective call = small_sum(data);
       call.algorithm = algorithm;
       call.timeout = 50_ms;
-      const Status first = run(*me.member, call), second = run(*me.member, call);
+      const Status first = run(*me.communicator, call), second = run(*me.communicator, call);
       over.count_down();
       ASSERT_FALSE(first.ok());
       EXPECT_EQ(first.error().code, Code::timeout) << first.error().message;
@@ -288,8 +288,8 @@ TEST(Nccl, WhatRunsBesideALateOperationEndsWithItsReason) {
     other.timeout = 30_min;
     late.timeout = 50_ms;
     late.algorithm = "ring";
-    const Result<WorkPtr> beside = me.member->start(other);
-    const Status first = run(*me.member, late), second = (*beside)->wait();
+    const Result<WorkPtr> beside = me.communicator->start(other);
+    const Status first = run(*me.communicator, late), second = (*beside)->wait();
     over.count_down();
     EXPECT_EQ(first.error().code, Code::timeout);
     EXPECT_EQ(second.error().code, Code::group_unusable) << second.error().message;
@@ -304,11 +304,11 @@ TEST(Nccl, AbortEndsWhatRuns) {
       std::array<float, 4> data{};
       Collective call = small_sum(data);
       call.algorithm = algorithm;
-      const Result<WorkPtr> work = me.member->start(call);
+      const Result<WorkPtr> work = me.communicator->start(call);
       ASSERT_TRUE(work.ok());
-      me.member->abort({Code::cancelled, "the test gave up", {}});
+      me.communicator->abort({Code::cancelled, "the test gave up", {}});
       EXPECT_EQ((*work)->wait().error().code, Code::cancelled);
-      EXPECT_EQ(me.member->start(call).error().code, Code::group_unusable);
+      EXPECT_EQ(me.communicator->start(call).error().code, Code::group_unusable);
       over.count_down();
     });
   }
@@ -322,7 +322,7 @@ TEST(Nccl, AMessageThatNobodyReceivesIsATimeout) {
     std::int64_t value = 1;
     Collective call = message(CollectiveKind::send, 1, value);
     call.timeout = 50_ms;
-    const Status first = run(*me.member, call), second = run(*me.member, call);
+    const Status first = run(*me.communicator, call), second = run(*me.communicator, call);
     over.count_down();
     EXPECT_EQ(first.error().code, Code::timeout) << first.error().message;
     EXPECT_EQ(second.error().code, Code::group_unusable) << second.error().message;
@@ -338,7 +338,7 @@ TEST(Nccl, AnErrorOfTheNetworkEndsWhatRunsAndNamesNccl) {
       return over.wait();
     }
     std::array<float, 4> data{};
-    const Result<WorkPtr> work = me.member->start(small_sum(data));
+    const Result<WorkPtr> work = me.communicator->start(small_sum(data));
     started.count_down();
     const Status status = (*work)->wait();
     over.count_down();
@@ -357,9 +357,9 @@ TEST(Nccl, ARankThatNeverComesIsAStoreTimeout) {
   RealRuntime runtime;
   auto backend = make_nccl_backend(runtime, testing::fake_gpu());
   ASSERT_TRUE(backend.ok()) << backend.error().message;
-  const auto member = (*backend)->join(store, {"world", 0, 2, 50_ms});
-  ASSERT_FALSE(member.ok());
-  EXPECT_EQ(member.error().code, Code::store_timeout) << member.error().message;
+  const auto communicator = (*backend)->join(store, {"world", 0, 2, 50_ms});
+  ASSERT_FALSE(communicator.ok());
+  EXPECT_EQ(communicator.error().code, Code::store_timeout) << communicator.error().message;
 }
 
 TEST(Nccl, GroupsOfOneNameFollowEachOther) {
@@ -368,10 +368,10 @@ TEST(Nccl, GroupsOfOneNameFollowEachOther) {
     testing::SharedMapStore store(map);
     RealRuntime runtime;
     auto backend = make_nccl_backend(runtime, testing::fake_gpu());
-    auto member = (*backend)->join(store, {"world", 0, 1, 20_s});
-    ASSERT_TRUE(member.ok()) << member.error().message;
+    auto communicator = (*backend)->join(store, {"world", 0, 1, 20_s});
+    ASSERT_TRUE(communicator.ok()) << communicator.error().message;
     std::array<float, 4> data{1, 2, 3, 4};
-    EXPECT_TRUE(run(**member, small_sum(data)).ok());
+    EXPECT_TRUE(run(**communicator, small_sum(data)).ok());
   }
 }
 

@@ -16,11 +16,11 @@ RunRecord in_checked_group(int ranks, const std::string& backend, const GroupBod
                auto store = env.rendezvous.env(30_min);
                if (!store.ok()) return {store.error(), {}};
                JoinOptions join{"world", env.rank, env.world_size, env.backend.default_timeout(), {}};
-               auto member = env.backend.join(**store, join);
-               if (!member.ok()) return {member.error(), {}};
+               auto communicator = env.backend.join(**store, join);
+               if (!communicator.ok()) return {communicator.error(), {}};
                const RankList all = RankList::of_world(env.world_size);
                auto checked =
-                   std::make_unique<CheckedCommunicator>(std::move(*member), env.runtime, "world", all, env.rank);
+                   std::make_unique<CheckedCommunicator>(std::move(*communicator), env.runtime, "world", all, env.rank);
                ProcessGroup group("world", all, env.rank, timeout, std::move(checked), env.recorder);
                return {body(env, group), {}};
              })
