@@ -46,7 +46,7 @@ Status ProcessGroup::report_to_first(Runtime& runtime, const Collective& call) {
   const Time deadline = runtime.now() + call.timeout * size();
   for (const bool tells : {true, false}) {
     const Result<WorkPtr> work = communicator_->start(tells ? message(CollectiveKind::send, 0, call.seq)
-                                                      : message(CollectiveKind::recv, 0, call.seq + 1));
+                                                            : message(CollectiveKind::recv, 0, call.seq + 1));
     const Status status = work.ok() ? (*work)->wait(deadline) : Status{work.error()};
     if (status.ok()) continue;
     return Error{status.error().code,

@@ -122,8 +122,8 @@ PlanProof ended_by(int status, const Algorithm& algorithm, const SharedProof& sh
   return proof;
 }
 
-// Sets up what throws an exception, which happens once in a process. A fork in the middle of it, by another thread, would wait for that
-// thread at its first exception, and has only its own.
+// A process sets up its unwinder once, at its first exception. A fork while another thread does that would wait at its own first exception
+// for a thread that it does not have.
 void throw_once() {
   try {
     throw 0;
