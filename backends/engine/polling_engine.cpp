@@ -1,5 +1,7 @@
 #include "backends/engine/polling_engine.h"
 
+#include "backends/engine/nap.h"
+
 #include <future>
 #include <utility>
 
@@ -64,14 +66,12 @@ void PollingEngine::abort(const Error& reason) {
 
 // False: the engine is to stop.
 bool PollingEngine::take_tasks(std::vector<std::function<void()>>& tasks) {
-  constexpr std::chrono::milliseconds eager(200);
-  constexpr std::chrono::microseconds nap(200);
   tasks.clear();
   std::unique_lock lock(mutex_);
   const auto is_wanted = [this] { return stopping_ || !tasks_.empty(); };
   if (operations_.empty() || operations_.aborted()) {
     changed_.wait(lock, is_wanted);
-  } else if (Clock::now() - last_news_ > eager) {
+  } else if (const auto nap = nap_after(Clock::now() - last_news_); nap.count() > 0) {
     changed_.wait_for(lock, nap, is_wanted);
   }
   tasks.swap(tasks_);

@@ -1,5 +1,6 @@
 #include "backends/mpi/mpi_engine.h"
 
+#include "backends/engine/nap.h"
 #include "backends/mpi/errors.h"
 
 #include <mpi.h>
@@ -185,8 +186,6 @@ void MpiEngine::sleep_until_wanted() {
 }
 
 void MpiEngine::drive_for_nobody() {
-  constexpr std::chrono::milliseconds eager(200);
-  constexpr std::chrono::microseconds nap(200);
   Clock::time_point last_news = Clock::now();
   while ((in_flight_ || has_tasks_) && helpers_ == 0) {
     constexpr int polls_at_once = 4;
@@ -196,7 +195,8 @@ void MpiEngine::drive_for_nobody() {
     }
     std::this_thread::yield();
     std::unique_lock lock(mutex_);
-    if (!stopping_ && Clock::now() - last_news > eager) changed_.wait_for(lock, nap, [this] { return stopping_; });
+    const auto nap = nap_after(Clock::now() - last_news);
+    if (!stopping_ && nap.count() > 0) changed_.wait_for(lock, nap, [this] { return stopping_; });
     if (stopping_) return;
   }
 }
