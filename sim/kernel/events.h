@@ -34,6 +34,7 @@ class Events {
     slot.action = Action(std::forward<Function>(action));
     slot.number = number;
     slot.next = none;
+    slot.waits = true;
     Tail& tail = tail_of(at);
     if (tail.at == at && tail.slot != none) {
       slots_[tail.slot].next = key.slot;
@@ -45,29 +46,34 @@ class Events {
   }
   // False when the event is over already, or was never added.
   bool remove(const EventKey& key);
-  bool empty() const { return heap_.empty(); }
-  EventKey first() const {
-    const Node& node = heap_.front();
-    return {time_of(node.order), static_cast<std::uint64_t>(node.order), node.slot};
+  bool empty() {
+    fill_hole();
+    return heap_.empty();
   }
-  Time first_time() const { return time_of(heap_.front().order); }
+  EventKey first() {
+    fill_hole();
+    const Node& node = heap_.front();
+    return {node.at, slots_[node.slot].number, node.slot};
+  }
+  Time first_time() {
+    fill_hole();
+    return heap_.front().at;
+  }
+  // Neither is empty.
+  bool comes_before(Events& other) {
+    const Time mine = first_time(), theirs = other.first_time();
+    return mine == theirs ? first().number < other.first().number : mine < theirs;
+  }
   Action take_first();
   void clear();
 
  private:
-  // A time and a number in one, so that comparing two needs no branch.
-  __extension__ using Order = unsigned __int128;
-  static Order order_of(Time at, std::uint64_t number) {
-    return static_cast<Order>(static_cast<std::uint64_t>(at.ps)) << 64U | number;
-  }
-  static Time time_of(Order order) { return {static_cast<std::int64_t>(order >> 64U)}; }
-
-  static constexpr std::uint64_t nobody = ~std::uint64_t{0};
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Slot {
     Action action;
-    std::uint64_t number = nobody;  // its event; nobody: it was removed
-    std::uint32_t next = none;      // in its queue
+    std::uint64_t number = 0;   // its event, or the last one here
+    std::uint32_t next = none;  // in its queue
+    bool waits = false;         // false: it is over
   };
   // A queue that still accepts events: no later queue has its time.
   struct Tail {
@@ -76,9 +82,8 @@ class Events {
   };
 
   struct Node {
-    Order order;
+    Time at;
     std::uint32_t slot = 0;
-    bool operator==(const Node&) const = default;
   };
   std::uint32_t new_slot() {
     ++size_;
@@ -94,13 +99,25 @@ class Events {
     return tails_[static_cast<std::uint64_t>(at.ps) * 0x9e3779b97f4a7c15ULL >> (64U - tail_bits)];
   }
   void begin_queue(const EventKey& key);
+  bool before(const Node& a, const Node& b) const {
+    if (a.at == b.at) [[unlikely]]
+      return slots_[a.slot].number < slots_[b.slot].number;
+    return a.at < b.at;
+  }
   void sift_up(std::size_t place, const Node& node);
   void sift_down(std::size_t place, const Node& node);
-  void pop();
-  void pop_removed();
+  void fill_hole() {
+    if (!hole_) return;
+    move_last_into_hole();
+    drop_removed();
+  }
+  void move_last_into_hole();
+  void drop_first();
+  void drop_removed();
   void sweep();
 
   std::vector<Node> heap_;  // the first of each queue; the first of all is never a removed one
+  bool hole_ = false;       // the first of all was taken: the next queue that begins takes its place, which spares it a way up
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
   static constexpr unsigned tail_bits = 8;

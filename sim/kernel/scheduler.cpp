@@ -225,7 +225,7 @@ void Scheduler::cancel(Rank rank) {
 
 bool Scheduler::fire_next() {
   // Watchdogs that are due before the next ordinary event fire in their turn, also while the program makes progress.
-  const bool watchdog = !watchdogs_.empty() && (progress_.empty() || watchdogs_.first() < progress_.first());
+  const bool watchdog = !watchdogs_.empty() && (progress_.empty() || watchdogs_.comes_before(progress_));
   Events& source = watchdog ? watchdogs_ : progress_;
   if (source.empty()) return false;
   now_ = source.first_time();
@@ -252,7 +252,7 @@ void Scheduler::loop(const std::function<void()>& on_deadlock) {
       cancel_all();
       continue;
     }
-    const bool same_time = !progress_.empty() && progress_.first().at == now_;
+    const bool same_time = !progress_.empty() && progress_.first_time() == now_;
     if (!same_time && before_time_moves && before_time_moves()) continue;
     if (progress_.empty() && !deadlock_told) {
       deadlock_told = true;

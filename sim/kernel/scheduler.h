@@ -50,7 +50,7 @@ class Scheduler {
   }
   void cancel_event(const Key& key);
   void clear_events();
-  Time next_watchdog() const { return watchdogs_.empty() ? Time::max() : watchdogs_.first_time(); }
+  Time next_watchdog() { return watchdogs_.empty() ? Time::max() : watchdogs_.first_time(); }
   // Called when no rank can run, before time advances; true: a rank may be able to run again.
   std::function<bool()> before_time_moves;
 

@@ -202,7 +202,7 @@ void Exchange::record(Rank from, Rank to, std::int64_t bytes, Time sent, std::op
 
 std::optional<Transit> Exchange::under_faults(const Match& match, Time now, MessageVerdict& verdict) {
   const auto& [channel, from, to, tag] = match.key;
-  if (faults_.any()) verdict = faults_.on_message(from, to, match.op, now);
+  if (faults_.may_strike_messages_of(from)) verdict = faults_.on_message(from, to, match.op, now);
   Time extra = verdict.delay;
   if (disturb) extra += Time{disturb()};
   auto transit = network_.transmit(from, to, match.bytes, now, extra, scheduler_.chooser());
@@ -220,7 +220,7 @@ std::optional<Transit> Exchange::under_faults(const Match& match, Time now, Mess
 std::optional<Transit> Exchange::travel(const Match& match, MessageVerdict& verdict) {
   const Rank from = match.key.sender;
   const Rank to = match.key.receiver;
-  if (!faults_.any() && !disturb) return depart(from, to, match.bytes);
+  if (!faults_.may_strike_messages_of(from) && !disturb) return depart(from, to, match.bytes);
   const Time now = scheduler_.now();
   const auto transit = under_faults(match, now, verdict);
   if (on_fault && (verdict.fault || verdict.delay.ps > 0)) on_fault(from, to, verdict);

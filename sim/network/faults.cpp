@@ -41,6 +41,11 @@ Faults::Faults(const WorldSpec& spec) : world_(spec) {
     rules_.push_back({f, &row_of(f.kind), kinds_named(f.match.op), bits_of(f.match.from, spec.ranks()),
                       bits_of(f.match.to, spec.ranks()), bits_of(f.match.rank, spec.ranks()), 0,
                       std::vector<Time>(static_cast<std::size_t>(spec.ranks()), Time::max())});
+  watched_.resize(static_cast<std::size_t>(spec.ranks()));
+  for (const Rule& rule : rules_)
+    for (std::size_t rank = 0; rank < watched_.size(); ++rank)
+      if (rule.row->strikes == Strikes::groups || (rule.row->strikes == Strikes::messages && rule.sent_by[rank]))
+        watched_[rank] = true;
 }
 
 void Faults::begin_launch(std::int64_t launch, Time now) {

@@ -35,6 +35,8 @@ class Faults {
  public:
   explicit Faults(const WorldSpec& spec);
   bool any() const { return !rules_.empty(); }
+  // False: on_message has nothing to say of this rank's messages, and need not be asked.
+  bool may_strike_messages_of(Rank sender) const { return any() && watched_[static_cast<std::size_t>(sender)]; }
   void begin_launch(std::int64_t launch, Time now);
 
   MessageVerdict on_message(Rank from, Rank to, CollectiveKind op, Time now);
@@ -69,6 +71,7 @@ class Faults {
 
   const WorldSpec& world_;
   std::vector<Rule> rules_;
+  std::vector<bool> watched_;  // per rank: a rule names it as a sender, or names no senders
   std::int64_t launch_ = 1;
   Time launched_at_{};
 };
