@@ -21,7 +21,7 @@ struct Line {
   std::string name;
   std::uint64_t value;
 };
-// Every variant of the catalog x personality x strategy in the simulated world, with jitter; `leak`: a planted one, or null.
+// Every variant of the catalog x library x strategy in the simulated world, with jitter; `leak`: a planted one, or null.
 std::vector<Line> simulations(const planted::LeakRow* leak);
 
 }  // namespace pdsim::fingerprints

@@ -19,8 +19,8 @@ constexpr const char* strategies[] = {"fifo", "random", "replay:1.0.2.1.3"};
 void add_runs(const scenarios::Scenario& scenario, const planted::LeakRow* leak, std::vector<Line>& lines) {
   sim::WorldSpec spec = scenario.world.spec;
   if (spec.intra.jitter.ps == 0) spec.intra.jitter = Time{3'000'000};
-  for (const LibrarySemantics& personality : library_semantics()) {
-    spec.backend = personality.name;
+  for (const LibrarySemantics& library : library_semantics()) {
+    spec.backend = library.name;
     for (const char* strategy : strategies) {
       sim::RunOptions options;
       options.strategy = strategy;

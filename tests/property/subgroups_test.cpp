@@ -12,7 +12,7 @@
 namespace pdsim::property {
 namespace {
 
-constexpr const char* personality_names[] = {"ideal", "gloo", "nccl", "mpi"};
+constexpr const char* library_names[] = {"ideal", "gloo", "nccl", "mpi"};
 
 RunRecord in_world(const CollectiveCase& c, const std::function<Status(RankEnvironment&, GroupMaker&)>& body) {
   return sim::run(spec_of(c), options_of(c),
@@ -52,7 +52,7 @@ TEST(DisjointGroups, DoNotTouchEachOther) {
       Random draw = Random(seed).stream("groups");
       c.ranks = 2 + static_cast<int>(draw.below(7));
       c.schedule = seed;
-      c.personality = personality_names[draw.below(4)];
+      c.library = library_names[draw.below(4)];
       std::vector<std::vector<Rank>> groups(2 + draw.below(2));
       for (Rank r = 0; r < c.ranks; ++r) groups[draw.below(groups.size())].push_back(r);
       const RunRecord record = in_world(c, [&](RankEnvironment& env, GroupMaker& maker) -> Status {
@@ -90,24 +90,24 @@ RunRecord neighbours(const CollectiveCase& c, const std::function<bool(Rank)>& l
 }
 
 TEST(OverlappingGroups, UsedInOneOrderEverywhereAreFine) {
-  for (const char* personality : personality_names)
+  for (const char* library : library_names)
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
       CollectiveCase c;
       c.ranks = 3 + static_cast<int>(seed % 4);
       c.schedule = seed;
-      c.personality = personality;
+      c.library = library;
       EXPECT_EQ(ends(neighbours(c, [](Rank) { return true; })), "") << to_text(c);
     }
 }
 
 // Rank r begins with its own group, {r, r + 1}, whose other member begins with the next one: a circle.
 TEST(OverlappingGroups, UsedInAnotherOrderByEveryRankAreADeadlockOnEverySchedule) {
-  for (const char* personality : personality_names)
+  for (const char* library : library_names)
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
       CollectiveCase c;
       c.ranks = 3 + static_cast<int>(seed % 4);
       c.schedule = seed;
-      c.personality = personality;
+      c.library = library;
       // Of rank 0 the own group is the lower one, of the others the higher one.
       const RunRecord record = neighbours(c, [](Rank r) { return r == 0; });
       EXPECT_TRUE(record.deadlocked) << to_text(c);

@@ -1,7 +1,7 @@
 // CollectiveWorld: where cases run. The properties know this interface only, so that one source holds for every world.
 //
 //   run      every rank of a group of c.ranks runs `steps` one after the other; the first one's input is inputs[rank], each
-//            other's is what the one before left. The first step's schedule and personality are the world's.
+//            other's is what the one before left. The first step's schedule and library are the world's.
 //   refuses  why this world cannot run the case; empty when it can. Such a case is drawn again.
 //   adding   a subclass, and a line in worlds() of properties.h
 #pragma once

@@ -20,7 +20,7 @@ sim::WorldSpec spec_of(const CollectiveCase& c) {
   spec.nodes = c.nodes;
   spec.ranks_per_node = c.ranks / c.nodes;
   spec.two_level = c.nodes > 1;
-  spec.backend = c.personality;
+  spec.backend = c.library;
   spec.seed = c.schedule;
   if (c.nodes > 1) spec.inter.latency = 20_us;
   if (c.schedule == 0) return spec;
@@ -48,9 +48,9 @@ std::string SimWorld::refuses(const CollectiveCase& c) const {
   call.kind = c.kind;
   call.dtype = c.dtype;
   call.op = c.op;
-  const LibrarySemantics* personality = library_named(c.personality);
-  if (personality == nullptr) return "no such personality";
-  const Status offered = pdsim::check_supported(*personality, profiles().front(), call);
+  const LibrarySemantics* library = library_named(c.library);
+  if (library == nullptr) return "no such library";
+  const Status offered = pdsim::check_supported(*library, profiles().front(), call);
   return offered.ok() ? "" : offered.error().message;
 }
 

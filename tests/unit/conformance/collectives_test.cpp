@@ -1,4 +1,4 @@
-// Replays what PyTorch 1.13 recorded, in the simulated world with Gloo's personality of that version.
+// Replays what PyTorch 1.13 recorded, in the simulated world with Gloo's semantics of that version.
 #include "core/group/new_group.h"
 #include "sim/run.h"
 #include "tests/unit/conformance/collective_case.h"

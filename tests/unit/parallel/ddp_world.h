@@ -19,7 +19,7 @@ struct InGroup {
   Rank rank() const { return world.rank; }
 };
 
-// Every rank joins the default group and runs `program`; a flat world of `ranks` with gloo's personality.
+// Every rank joins the default group and runs `program`; a flat world of `ranks` with Gloo's semantics.
 RunRecord run_ranks(int ranks, const std::function<Status(InGroup&)>& program);
 
 using Texts = std::vector<std::string>;

@@ -5,7 +5,7 @@
 namespace pdsim::sim {
 namespace {
 
-TEST(Run, AllReduceIsRightOnEveryPersonalityAndNumberOfRanks) {
+TEST(Run, AllReduceIsRightOnEveryLibraryAndNumberOfRanks) {
   for (const char* backend : {"gloo", "nccl", "mpi", "ideal"})
     for (int p = 1; p <= 9; ++p) {
       const RunRecord r =

@@ -1,4 +1,4 @@
-// Uneven collectives, scans, any source, batches and monitored barriers, over small worlds of each personality.
+// Uneven collectives, scans, any source, batches and monitored barriers, over small worlds with each library's semantics.
 #include "tests/unit/sim/group_world.h"
 
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@ namespace pdsim::sim {
 namespace {
 
 using namespace literals;
-constexpr std::array personalities_tested{"gloo", "nccl", "ideal"};
+constexpr std::array libraries_tested{"gloo", "nccl", "ideal"};
 
-void in_every_world(const GroupBody& body, std::span<const char* const> on = personalities_tested) {
+void in_every_world(const GroupBody& body, std::span<const char* const> on = libraries_tested) {
   for (const char* backend : on)
     for (int p = 1; p <= 6; ++p) {
       const RunRecord record = with_group(world(p, backend), body);
