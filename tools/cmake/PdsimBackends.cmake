@@ -1,4 +1,4 @@
-# pdsim_backends: the real worlds. what every real world needs is always there; backends/gloo, backends/mpi and backends/nccl where
+# pdsim_os: what layers above ask of the operating system. pdsim_backends: the real worlds. What every real world needs is always there; backends/gloo, backends/mpi and backends/nccl where
 # the library was found.
 #
 # PDSIM_WITH_<LIBRARY>  AUTO takes the library where it is, ON fails without it, OFF never looks.
@@ -100,7 +100,10 @@ if(PDSIM_HAVE_NCCL)
   endif()
 endif()
 
+pdsim_library(os PRECOMPILED backends FOLDERS backends/os PUBLIC pdsim_core)
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS backends/*.cpp)
+list(FILTER sources EXCLUDE REGEX "backends/os/")
+file(GLOB of_os CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/os/*.h)
 set(PDSIM_BACKEND_DEPENDENCIES "")
 set(libraries "")
 # pdsim_backend(<library> <package> <target>): the folder's sources, or where the library is not there the one that says so.
@@ -141,7 +144,8 @@ endif()
 # Who uses pdsim need not have NCCL's types, which are in all headers of its folder but one.
 file(GLOB_RECURSE of_nccl CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/nccl/*.h)
 list(REMOVE_ITEM of_nccl ${PROJECT_SOURCE_DIR}/backends/nccl/nccl_backend.h)
-pdsim_library(backends PRECOMPILED backends SOURCES ${sources} PUBLIC pdsim_core PRIVATE ${libraries} NOT_INSTALLED ${of_nccl})
+pdsim_library(backends PRECOMPILED backends SOURCES ${sources} PUBLIC pdsim_os PRIVATE ${libraries}
+  NOT_INSTALLED ${of_nccl} ${of_os})
 # The libraries' tables of calls use the same names.
 foreach(library IN ITEMS gloo mpi nccl)
   set_source_files_properties(backends/${library}/native.cpp backends/${library}/raw.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
