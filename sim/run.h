@@ -33,8 +33,8 @@ namespace pdsim::sim {
 // accept goes to the exchange.
 enum class Engine : std::uint8_t {
   automatic,    // the fastest that accepts the call
-  exchange,     // message by message, with matching, data and faults
-  in_flight,    // calls without data: message by message, from their plans
+  exchange,     // every call: message by message, with matching
+  in_flight,    // collectives of the shared algorithms without splits, where no send is eager: message by message, from their plans
   closed_form,  // calls without data that nothing can disturb: computed in one go
 };
 

@@ -1,10 +1,7 @@
 // Runs a plan over a transport: posts each round as one batch, combines what arrived, and goes on.
 //
 //   start     never blocks; `done` is called once, perhaps before start returns, with the first error or ok
-//   memory    one received-but-not-combined buffer per receive_reduce of a round, and the algorithm's scratch; both end
-//             with the run. The call's input and output must stay alive until `done`.
-//   input     is never written, unless it is the output as well. avg and premul_sum scale it while it is copied; avg of integers
-//             divides the sum instead
+//   memory    that of plan_data.h, which ends with the run. The call's input and output must stay alive until `done`.
 //   errors    the transport's; invalid_argument when a round of the plan leaves its buffers or its group (plan_room.h), before
 //             anything of the round is posted; limit_exceeded when there is no memory for its scratch
 //   cost      no fiber, no thread: it runs in the transport's callbacks
@@ -12,7 +9,7 @@
 
 #include "core/collectives/algorithms.h"
 #include "core/collectives/collective.h"
-#include "core/collectives/plan_room.h"
+#include "core/collectives/plan_data.h"
 #include "core/runtime/transport.h"
 
 #include <cstddef>
@@ -25,7 +22,7 @@ namespace pdsim {
 
 using PlanDone = std::function<void(Status)>;
 
-// The point that a run without data has reached elsewhere.
+// The point that a run has reached elsewhere.
 enum class PlanPoint : std::uint8_t { round_to_post, round_in_flight, round_to_combine };
 
 // One run, for callers that keep it while it is under way: the transport calls it back without owning it. Other callers use
@@ -34,8 +31,8 @@ class PlanRun {
  public:
   // `tag` is put on every message of the run; concurrent runs of one group need different tags.
   PlanRun(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done);
-  // Continues a plan of `algorithm` that was begun elsewhere, without data.
-  PlanRun(Transport& transport, const Collective& call, const Algorithm& algorithm, Plan plan, Tag tag, PlanDone done);
+  // Runs `plan` on `data`, or continues with them what was begun elsewhere.
+  PlanRun(Transport& transport, PlanData data, Plan plan, Tag tag, PlanDone done);
   virtual ~PlanRun() = default;
   PlanRun(const PlanRun&) = delete;
   PlanRun& operator=(const PlanRun&) = delete;
@@ -45,6 +42,7 @@ class PlanRun {
   // Continues with a plan that has yielded a round. Returns the callback for when the round in flight, or its combining, is over;
   // a round to post is posted at once, and the result is empty.
   Transport::Done resume(PlanPoint at);
+  PlanData& data() { return data_; }
 
  private:
   // Returns the callback for the transport: for the end of a round, and for the end of its combining.
@@ -57,38 +55,23 @@ class PlanRun {
 
  private:
   enum class Next : std::uint8_t { posted, over };
-  std::size_t bytes(std::int64_t elements) const { return static_cast<std::size_t>(elements) * width_; }
-  std::byte* at(const Slice& s);
-  Status make_scratch();
   Next step();
   void post_round();
-  void make_room_for_round();
   void add_message(const Step& step, std::size_t& staged);
-  std::int64_t local_steps();
-  void copy_slice(const Step& s);
-  void leave_scratch();
   void finish(const Status& status);
 
   // The members that every round needs are adjacent in memory.
   Transport& transport_;
   Plan plan_;
-  PlanRoom room_;
   Tag tag_;
   Rank* source_;
-  std::size_t width_;
-  bool real_;
   bool charges_;
-  bool divides_at_end_ = false;
   bool advancing_ = false;
   bool again_ = false;
   PlanDone done_;
   std::vector<Message> messages_;  // of the current round
-  Collective call_;
-  double factor_ = 1.0;
-  int size_;
+  PlanData data_;
   std::optional<Error> failure_;  // set when a round failed while it was being posted
-  std::vector<std::byte> scratch_;
-  std::vector<std::byte> staging_;
 };
 
 // The same for a run that owns itself: it lives until `done` was called and the transport has let go of its last round.

@@ -200,40 +200,29 @@ void Exchange::record(Rank from, Rank to, std::int64_t bytes, Time sent, std::op
   messages_.push_back(m);
 }
 
-std::optional<Transit> Exchange::under_faults(const Match& match, Time now, MessageVerdict& verdict) {
-  const auto& [channel, from, to, tag] = match.key;
-  if (faults_.may_strike_messages_of(from)) verdict = faults_.on_message(from, to, match.op, now);
+std::optional<Transit> Exchange::under_faults(Rank from, Rank to, std::int64_t bytes, CollectiveKind op,
+                                              MessageVerdict& verdict) {
+  const Time now = scheduler_.now();
+  if (faults_.may_strike_messages_of(from)) verdict = faults_.on_message(from, to, op, now);
   Time extra = verdict.delay;
   if (disturb) extra += Time{disturb()};
-  auto transit = network_.transmit(from, to, match.bytes, now, extra, scheduler_.chooser());
+  auto transit = network_.transmit(from, to, bytes, now, extra, scheduler_.chooser());
   // A message that is overtaken is late by the time a message of its size takes, and a bit; it holds up no other.
   if (verdict.fate.overtaken && transit) {
     const Link& link = network_.link(from, to);
-    transit->arrived += link.latency + transfer_time(Bytes{match.bytes}, link.bandwidth) + Time{1};
+    transit->arrived += link.latency + transfer_time(Bytes{bytes}, link.bandwidth) + Time{1};
   }
-  if (verdict.fate.repeated && transit)
-    (void)network_.transmit(from, to, match.bytes, now, extra, scheduler_.chooser());
+  if (verdict.fate.repeated && transit) (void)network_.transmit(from, to, bytes, now, extra, scheduler_.chooser());
   if (verdict.fate.lost) transit.reset();
+  if (on_fault && (verdict.fault || verdict.delay.ps > 0)) on_fault(from, to, verdict);
   return transit;
 }
 
-std::optional<Transit> Exchange::travel(const Match& match, MessageVerdict& verdict) {
-  const Rank from = match.key.sender;
-  const Rank to = match.key.receiver;
-  if (!faults_.may_strike_messages_of(from) && !disturb) return depart(from, to, match.bytes);
+std::optional<Transit> Exchange::depart(Rank from, Rank to, std::int64_t bytes, CollectiveKind op, MessageVerdict& verdict) {
   const Time now = scheduler_.now();
-  const auto transit = under_faults(match, now, verdict);
-  if (on_fault && (verdict.fault || verdict.delay.ps > 0)) on_fault(from, to, verdict);
-  return departed(from, to, match.bytes, now, transit);
-}
-
-std::optional<Transit> Exchange::depart(Rank from, Rank to, std::int64_t bytes) {
-  const Time now = scheduler_.now();
-  return departed(from, to, bytes, now, network_.transmit(from, to, bytes, now, Time{}, scheduler_.chooser()));
-}
-
-std::optional<Transit> Exchange::departed(Rank from, Rank to, std::int64_t bytes, Time now,
-                                          std::optional<Transit> transit) {
+  const bool disturbed = faults_.may_strike_messages_of(from) || disturb;
+  const auto transit = disturbed ? under_faults(from, to, bytes, op, verdict)
+                                 : network_.transmit(from, to, bytes, now, Time{}, scheduler_.chooser());
   ++next_message_;
   if (transit) note_last_arrival(from, transit->arrived);
   trace_.add({now, RunEvent::Kind::sent, from, to, bytes, 0});
@@ -245,16 +234,27 @@ std::optional<Transit> Exchange::departed(Rank from, Rank to, std::int64_t bytes
   return transit;
 }
 
-void Exchange::note_arrived(Rank from, Rank to, std::int64_t bytes) {
-  trace_.add({scheduler_.now(), RunEvent::Kind::received, to, from, bytes, 0});
+void Exchange::arrived(const Passage& p) {
+  std::uint64_t content = 0;
+  if (p.target != nullptr && p.source != nullptr && p.bytes > 0) {
+    const auto size = static_cast<std::size_t>(p.bytes);
+    std::memcpy(p.target, p.source, size);
+    if (p.corrupt) p.target[0] = ~p.target[0];
+    // The sender's copy is nearer to the processor than what was just written.
+    content = digest(std::span(p.corrupt ? p.target : p.source, size));
+  }
+  trace_.add({scheduler_.now(), RunEvent::Kind::received, p.to, p.from, p.bytes, content});
 }
 
-void Exchange::arrive_between(Rank from, Batch sent, Rank to, Batch received, std::int64_t bytes) {
+void Exchange::arrive_between(const Passage& passage, Batch sent, Batch received) {
   Match match;
-  match.key = {0, from, to, 0};
+  match.key = {0, passage.from, passage.to, 0};
   match.sent = sent;
   match.received = received;
-  match.bytes = match.room = bytes;
+  match.bytes = match.room = passage.bytes;
+  match.source = passage.source;
+  match.target = passage.target;
+  match.corrupt = passage.corrupt;
   deliver(match);
 }
 
@@ -264,7 +264,7 @@ void Exchange::meet(Id id) {
   if (match.matched != nullptr) *match.matched = match.key.sender;
   if (match.eager) return arrive(id);  // its bytes are there already
   MessageVerdict verdict;
-  const auto transit = travel(match, verdict);
+  const auto transit = depart(match.key.sender, match.key.receiver, match.bytes, match.op, verdict);
   if (!transit) return forget(id);  // nobody retries: both sides wait forever
   match.corrupt = verdict.fate.flipped;
   scheduler_.at(transit->arrived, [this, id] { arrive(id); });
@@ -278,7 +278,7 @@ void Exchange::start_eager(Id id) {
     match.source = match.copy.data();
   }
   MessageVerdict verdict;
-  const auto transit = travel(match, verdict);
+  const auto transit = depart(match.key.sender, match.key.receiver, match.bytes, match.op, verdict);
   if (verdict.fate.flipped && match.source != nullptr && match.bytes > 0)
     match.copy[0] = ~match.copy[0];
   const Time left = transit ? transit->sent : scheduler_.now();
@@ -357,15 +357,7 @@ void Exchange::deliver(const Match& match) {
     if (fails && ended_[static_cast<std::size_t>(from)]) fail(received, closed(from));
     return;
   }
-  std::uint64_t content = 0;
-  if (match.target != nullptr && match.source != nullptr && match.bytes > 0) {
-    const auto size = static_cast<std::size_t>(match.bytes);
-    std::memcpy(match.target, match.source, size);
-    if (match.corrupt) match.target[0] = ~match.target[0];
-    // The sender's copy is nearer to the processor than what was just written.
-    content = digest(std::span(match.corrupt ? match.target : match.source, size));
-  }
-  trace_.add({scheduler_.now(), RunEvent::Kind::received, to, from, match.bytes, content});
+  arrived({from, to, match.bytes, match.source, match.target, match.corrupt});
   const bool waits = !match.eager;
   if (waits) one_done(sent);
   one_done(received);

@@ -54,11 +54,20 @@ class Exchange {
   void post(int channel, const RankList& ranks, Rank self, std::span<const Message> round, Batch batch);
   // Drops the batch's posted messages; messages no longer complete it.
   void withdraw(Batch batch);
-  // For the in-flight engine: a message leaves now, arrives, or, once its round is a batch here, arrives between two batches.
-  // Ranks are global.
-  std::optional<Transit> depart(Rank from, Rank to, std::int64_t bytes);
-  void note_arrived(Rank from, Rank to, std::int64_t bytes);
-  void arrive_between(Rank from, Batch sent, Rank to, Batch received, std::int64_t bytes);
+  // A message between two global ranks, and its data, where it has some.
+  struct Passage {
+    Rank from = no_rank;
+    Rank to = no_rank;
+    std::int64_t bytes = 0;
+    const std::byte* source = nullptr;
+    std::byte* target = nullptr;
+    bool corrupt = false;
+  };
+  // For the in-flight engine: a message leaves now (nothing is returned where it is lost), arrives, or, once its round is a batch
+  // here, arrives between two batches.
+  std::optional<Transit> depart(Rank from, Rank to, std::int64_t bytes, CollectiveKind op, MessageVerdict& verdict);
+  void arrived(const Passage& passage);
+  void arrive_between(const Passage& passage, Batch sent, Batch received);
   // Call before post(): the batch has that many more messages, which are under way.
   void expect(Batch batch, int messages) { batches_[batch.place].remaining += messages; }
   void one_done(Batch batch) {
@@ -145,9 +154,7 @@ class Exchange {
   bool fits(const Match& match);
   void start_eager(Id id);
   void land(Id id);
-  std::optional<Transit> travel(const Match& match, MessageVerdict& verdict);
-  std::optional<Transit> departed(Rank from, Rank to, std::int64_t bytes, Time now, std::optional<Transit> transit);
-  std::optional<Transit> under_faults(const Match& match, Time now, MessageVerdict& verdict);
+  std::optional<Transit> under_faults(Rank from, Rank to, std::int64_t bytes, CollectiveKind op, MessageVerdict& verdict);
   template <class Predicate>
   void forget_waiting(Predicate unwanted);
   Error closed(Rank peer) const;

@@ -38,6 +38,15 @@ void InFlightCollective::join(PendingCollective& part) {
   // In a group that was created again, a rank may make a call again that others never made.
   if (!fallen_back_ && (!fits(part) || me.state != State::absent)) fall_back();
   if (fallen_back_) return part.post_to_exchange();
+  if (part.call.input.data != nullptr || part.call.output.data != nullptr) {
+    const PlanArgs args{part.rank, ranks_.size(), call_.count, call_.root, nullptr, part.ranks_per_node};
+    me.data = std::make_unique<PlanData>(part.call, *algorithm_, args);
+    if (!me.data->make_scratch().ok()) {  // which the exchange reports
+      me.data.reset();
+      fall_back();
+      return part.post_to_exchange();
+    }
+  }
   ++joined_;
   me.part = &part;
   me.state = State::running;
@@ -54,14 +63,10 @@ bool InFlightCollective::needs(Rank global) const {
 
 void InFlightCollective::advance(Rank rank) {
   RankState& me = state_of(rank);
-  while (me.plan->next()) {
-    if (!start_round(rank, me) || me.left > 0) return;
-    if (const Time cost = combining(rank, me); cost.ps > 0) {
-      me.state = State::combining;
-      scheduler_.at(scheduler_.now() + cost, [this, rank] { combined(rank); });
-      return;
-    }
-  }
+  while (me.plan->next())
+    if (!start_round(rank, me) || me.left > 0 || !end_round(rank, me)) return;
+  if (me.data) me.data->end();
+  me.data.reset();
   me.state = State::ended;
   me.plan.reset();
   ++ended_;
@@ -71,16 +76,27 @@ void InFlightCollective::advance(Rank rank) {
   if (is_over()) over_.push_back(this);
 }
 
+// False where combining takes time.
+bool InFlightCollective::end_round(Rank rank, RankState& me) {
+  if (me.data) (void)me.data->end_round({me.steps, me.count});
+  const Time cost = combining(rank, me);
+  if (cost.ps == 0) return true;
+  me.state = State::combining;
+  scheduler_.at(scheduler_.now() + cost, [this, rank] { combined(rank); });
+  return false;
+}
+
 // False when it had to fall back.
 bool InFlightCollective::start_round(Rank rank, RankState& me) {
   const std::span<const Step> steps = me.plan->steps();
   me.steps = steps.data();
   me.count = static_cast<std::uint32_t>(steps.size());
   me.open = 0;
-  if (steps.size() > most_steps || leaves_group(rank, me) || (exchange_.any_closed() && asks_closed_rank(me))) {
+  if (steps.size() > most_steps || leaves_room(rank, me) || (exchange_.any_closed() && asks_closed_rank(me))) {
     fall_back(rank);
     return false;
   }
+  if (me.data) me.data->begin_round(steps);
   std::uint64_t posting = 0;
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (is_message(steps[i])) posting |= std::uint64_t{1} << i;
@@ -90,10 +106,10 @@ bool InFlightCollective::start_round(Rank rank, RankState& me) {
   return !fallen_back_;
 }
 
-// Such a round falls back to the exchange, which reports the error. The engine itself moves no data, and its plans are
-// those of the table.
-bool InFlightCollective::leaves_group(Rank rank, const RankState& me) const {
-  return std::any_of(me.steps, me.steps + me.count, [this, rank](const Step& s) {
+// Such a round falls back to the exchange, which reports the error.
+bool InFlightCollective::leaves_room(Rank rank, const RankState& me) const {
+  return std::any_of(me.steps, me.steps + me.count, [&](const Step& s) {
+    if (me.data) return !me.data->room().allows(s);
     return is_message(s) && (s.peer < 0 || s.peer >= ranks_.size() || s.peer == rank);
   });
 }
@@ -128,11 +144,20 @@ void InFlightCollective::post(Rank rank, RankState& me, int index) {
   }
   peer.open &= ~(std::uint64_t{1} << other);
   --me.awaited;
-  const Rank from = sends ? rank : step.peer;
-  const Rank to = sends ? step.peer : rank;
-  const std::int64_t bytes = bytes_of(sends ? step : peer.steps[other]);
-  if (const auto transit = exchange_.depart(ranks_[from], ranks_[to], bytes))
-    scheduler_.at(transit->arrived, [this, from, to, bytes] { arrive(from, to, bytes); });
+  if (sends) {
+    depart(rank, index, step.peer, other);
+  } else {
+    depart(step.peer, other, rank, index);
+  }
+}
+
+void InFlightCollective::depart(Rank from, int sent, Rank to, int received) {
+  const std::int64_t bytes = bytes_of(state_of(from).steps[sent]);
+  MessageVerdict verdict;
+  const auto transit = exchange_.depart(ranks_[from], ranks_[to], bytes, call_.kind, verdict);
+  if (!transit) return;  // nobody retries: both sides wait forever
+  const Flight flight{from, to, bytes, static_cast<std::uint8_t>(sent), static_cast<std::uint8_t>(received), verdict.fate.flipped};
+  scheduler_.at(transit->arrived, [this, flight] { arrive(flight); });
 }
 
 Time InFlightCollective::combining(Rank rank, const RankState& me) const {
@@ -144,25 +169,34 @@ Time InFlightCollective::combining(Rank rank, const RankState& me) const {
   return bytes == 0 ? Time{} : spec_.stretched(transfer_time(Bytes{bytes}, spec_.reduce_bandwidth), ranks_[rank]);
 }
 
-void InFlightCollective::arrive(Rank from, Rank to, std::int64_t bytes) {
-  const Rank sender = ranks_[from];
-  const Rank receiver = ranks_[to];
-  if (fallen_back_)
-    return exchange_.arrive_between(sender, batches_[static_cast<std::size_t>(from)], receiver,
-                                    batches_[static_cast<std::size_t>(to)], bytes);
-  exchange_.note_arrived(sender, receiver, bytes);
-  one_done(from);
-  if (fallen_back_) return exchange_.one_done(batches_[static_cast<std::size_t>(to)]);
-  one_done(to);
+Exchange::Passage InFlightCollective::passage_of(const Flight& flight, PlanData* source, PlanData* target) const {
+  Exchange::Passage passage{ranks_[flight.from], ranks_[flight.to], flight.bytes, nullptr, nullptr, flight.corrupt};
+  if (source == nullptr || target == nullptr) return passage;
+  const RankState& sender = states_[static_cast<std::size_t>(flight.from)];
+  const RankState& receiver = states_[static_cast<std::size_t>(flight.to)];
+  passage.source = source->place_of(sender.steps[flight.sent], 0);
+  const Step& step = receiver.steps[flight.received];
+  passage.target = target->place_of(step, target->staged_before({receiver.steps, receiver.count}, flight.received));
+  return passage;
+}
+
+void InFlightCollective::arrive(const Flight& flight) {
+  RankState& sender = state_of(flight.from);
+  if (!fallen_back_) {
+    exchange_.arrived(passage_of(flight, sender.data.get(), state_of(flight.to).data.get()));
+    one_done(flight.from);
+    if (fallen_back_) return exchange_.one_done(batches_[static_cast<std::size_t>(flight.to)]);
+    return one_done(flight.to);
+  }
+  // A round whose batch is over may have no steps and no memory any more.
+  const auto from = static_cast<std::size_t>(flight.from), to = static_cast<std::size_t>(flight.to);
+  const bool open = !exchange_.is_over(batches_[from]) && !exchange_.is_over(batches_[to]);
+  exchange_.arrive_between(passage_of(flight, open ? data_[from] : nullptr, open ? data_[to] : nullptr), batches_[from], batches_[to]);
 }
 
 void InFlightCollective::one_done(Rank rank) {
   RankState& me = state_of(rank);
-  if (--me.left > 0) return;
-  const Time cost = combining(rank, me);
-  if (cost.ps == 0) return advance(rank);
-  me.state = State::combining;
-  scheduler_.at(scheduler_.now() + cost, [this, rank] { combined(rank); });
+  if (--me.left == 0 && end_round(rank, me)) advance(rank);
 }
 
 void InFlightCollective::combined(Rank rank) {
@@ -174,6 +208,7 @@ void InFlightCollective::combined(Rank rank) {
 void InFlightCollective::fall_back(Rank unposted) {
   fallen_back_ = true;
   batches_.resize(states_.size());
+  data_.resize(states_.size());
   resumed_.resize(states_.size());
   for (std::size_t i = 0; i < states_.size(); ++i)
     if (states_[i].part != nullptr && static_cast<Rank>(i) != unposted)
@@ -182,7 +217,7 @@ void InFlightCollective::fall_back(Rank unposted) {
   RankState& me = state_of(unposted);
   PendingCollective& part = *std::exchange(me.part, nullptr);
   part.in_flight = nullptr;
-  (void)part.resume(std::move(*me.plan), PlanPoint::round_to_post);
+  (void)part.resume(std::move(*me.plan), std::move(me.data), PlanPoint::round_to_post);
 }
 
 void InFlightCollective::give_to_exchange(Rank rank, RankState& me) {
@@ -190,20 +225,24 @@ void InFlightCollective::give_to_exchange(Rank rank, RankState& me) {
   PendingCollective& part = *std::exchange(me.part, nullptr);
   part.in_flight = nullptr;
   if (me.state == State::combining) {
-    resumed_[place] = part.resume(std::move(*me.plan), PlanPoint::round_to_combine);
+    resumed_[place] = part.resume(std::move(*me.plan), std::move(me.data), PlanPoint::round_to_combine).go_on;
     return;
   }
+  PendingCollective::Resumed resumed = part.resume(std::move(*me.plan), std::move(me.data), PlanPoint::round_in_flight);
+  data_[place] = resumed.data;
   std::vector<Message> waiting;
   for (std::uint64_t open = me.open; open != 0; open &= open - 1) {
-    const Step& step = me.steps[std::countr_zero(open)];
+    const auto index = static_cast<std::size_t>(std::countr_zero(open));
+    const Step& step = me.steps[index];
     Message m;
     m.kind = step.kind == Step::Kind::send ? Message::Kind::send : Message::Kind::receive;
     m.tag = part.tag;
     m.bytes = bytes_of(step);
     m.peer = step.peer;
+    m.data = resumed.data->place_of(step, resumed.data->staged_before({me.steps, me.count}, index));
     waiting.push_back(m);
   }
-  const Batch batch = exchange_.open(call_.kind, part.resume(std::move(*me.plan), PlanPoint::round_in_flight));
+  const Batch batch = exchange_.open(call_.kind, std::move(resumed.go_on));
   batches_[place] = part.batch = batch;
   exchange_.expect(batch, me.left - std::popcount(me.open));
   exchange_.post(channel_, ranks_, ranks_[rank], waiting, batch);

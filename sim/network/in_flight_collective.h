@@ -5,6 +5,7 @@
 #include "sim/network/pending_collective.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -38,6 +39,7 @@ class InFlightCollective {
   enum class State : std::uint8_t { absent, running, combining, ended };
   struct RankState {
     std::optional<Plan> plan;
+    std::unique_ptr<PlanData> data;  // null: sizes only
     const Step* steps = nullptr;
     std::uint64_t open = 0;  // steps of the round whose message is not matched yet
     PendingCollective* part = nullptr;
@@ -47,17 +49,28 @@ class InFlightCollective {
     State state = State::absent;
   };
 
+  // A message under way, by the steps of the rounds that it belongs to.
+  struct Flight {
+    Rank from, to;  // in the group
+    std::int64_t bytes;
+    std::uint8_t sent, received;
+    bool corrupt;
+  };
+
   bool fits(const PendingCollective& part) const;
   RankState& state_of(Rank rank) { return states_[static_cast<std::size_t>(rank)]; }
   std::int64_t bytes_of(const Step& step) const { return step.slice.count * width_; }
   void advance(Rank rank);
   bool start_round(Rank rank, RankState& me);
-  bool leaves_group(Rank rank, const RankState& me) const;
+  bool leaves_room(Rank rank, const RankState& me) const;
   bool asks_closed_rank(const RankState& me) const;
   void post(Rank rank, RankState& me, int index);
+  void depart(Rank from, int sent, Rank to, int received);
   static int find(const RankState& at, Rank peer, bool send);
+  bool end_round(Rank rank, RankState& me);
   Time combining(Rank rank, const RankState& me) const;
-  void arrive(Rank from, Rank to, std::int64_t bytes);
+  void arrive(const Flight& flight);
+  Exchange::Passage passage_of(const Flight& flight, PlanData* source, PlanData* target) const;
   void one_done(Rank rank);
   void combined(Rank rank);
   // `unposted` has a round that is not posted yet.
@@ -78,6 +91,7 @@ class InFlightCollective {
   bool broken_ = false;  // matched messages differ in size
   bool fallen_back_ = false;
   std::vector<Batch> batches_;            // after the fallback: those of the rounds then in flight
+  std::vector<PlanData*> data_;           // likewise: what those rounds work on, as long as their batches are open
   std::vector<Transport::Done> resumed_;  // likewise: called when the combining is over
 };
 

@@ -8,13 +8,12 @@ InFlightEngine::InFlightEngine(Scheduler& scheduler, Exchange& exchange, const W
     : scheduler_(scheduler),
       exchange_(exchange),
       spec_(spec),
-      enabled_(enabled && spec.faults.empty() && exchange.eager_limit() == 0) {}
+      enabled_(enabled && exchange.eager_limit() == 0) {}
 
 InFlightEngine::~InFlightEngine() = default;
 
 bool InFlightEngine::accepts(const Collective& call) const {
-  return enabled_ && call.input.data == nullptr && call.output.data == nullptr && !call.splits &&
-         call.own_algorithm == nullptr && !row(call.kind).point_to_point;
+  return enabled_ && !call.splits && call.own_algorithm == nullptr && !row(call.kind).point_to_point;
 }
 
 void InFlightEngine::join(int channel, Tag tag, const RankList& ranks, PendingCollective& call) {

@@ -1,8 +1,7 @@
-// InFlightEngine: simulates the messages of collectives without data from their plans: at the same times and in the same order as
-// the exchange, without its batches, matches and tables.
+// InFlightEngine: simulates the messages of collectives from their plans: at the same times, with the same data and in the same
+// order as the exchange, without its batches, matches and tables.
 //
-//   accepts     calls without data and without splits, of the shared algorithms, where no fault is planned and
-//               no send is eager
+//   accepts     calls without splits, of the shared algorithms, where no send is eager
 //   falls back  to the exchange, in mid-call if necessary, where that does not hold: calls that meet and differ, rounds of more
 //               than 64 steps, operations that end before their plans, ranks that end while another waits for them
 //   cost        64 bytes of state for each rank besides its plan; one event for each message

@@ -19,9 +19,12 @@ struct PendingCollective : std::enable_shared_from_this<PendingCollective> {
   // Hands it to the in-flight engine, or to the exchange where that engine does not accept it.
   virtual void post() = 0;
   virtual void post_to_exchange() = 0;
-  // Continues its plan, begun elsewhere, in the exchange, like PlanRun::resume(). The result may be called when the operation is
-  // over.
-  virtual Transport::Done resume(Plan plan, PlanPoint at) = 0;
+  // Continues its plan, begun elsewhere, in the exchange, like PlanRun::resume(). `data` is null where the call has none.
+  struct Resumed {
+    Transport::Done go_on;     // may be called when the operation is over
+    PlanData* data = nullptr;  // where it is now; until the operation is over
+  };
+  virtual Resumed resume(Plan plan, std::unique_ptr<PlanData> data, PlanPoint at) = 0;
   virtual void end() = 0;  // its plan has ended
 
   Batch batch;                              // in the exchange: the current round

@@ -25,9 +25,10 @@ struct Operation final : PendingCollective {
   bool waits_for_nothing_else() const override;
   void post() override;
   void post_to_exchange() override;
-  Transport::Done resume(Plan plan, PlanPoint at) override;
+  Resumed resume(Plan plan, std::unique_ptr<PlanData> data, PlanPoint at) override;
   void end() override;
-  PlanRun& make_run(Plan plan);
+  PlanArgs args() const;
+  PlanRun& make_run(Plan plan, PlanData data);
   std::shared_ptr<Operation> self() { return std::static_pointer_cast<Operation>(shared_from_this()); }
 
   std::shared_ptr<RankCalls> calls;
@@ -379,24 +380,27 @@ bool Operation::waits_for_nothing_else() const { return calls->holds_its_rank(*t
 void Operation::post() { calls->post(*this); }
 void Operation::end() { calls->finish(self(), {}); }
 
+PlanArgs Operation::args() const { return {rank, calls->size(), call.count, call.root, call.splits.get(), ranks_per_node}; }
+
 // The run is this operation's own, and ends with it at the latest.
-PlanRun& Operation::make_run(Plan plan) {
+PlanRun& Operation::make_run(Plan plan, PlanData data) {
   calls->make_transport(*this);
-  run = std::make_unique<PlanRun>(*transport, call, *algorithm, std::move(plan), tag,
+  run = std::make_unique<PlanRun>(*transport, std::move(data), std::move(plan), tag,
                                   [this](Status status) { calls->finish(self(), std::move(status)); });
   return *run;
 }
 
-void Operation::post_to_exchange() {
-  make_run(algorithm->begin({rank, calls->size(), call.count, call.root, call.splits.get(), ranks_per_node})).start();
-}
+void Operation::post_to_exchange() { make_run(algorithm->begin(args()), PlanData(call, *algorithm, args())).start(); }
 
-Transport::Done Operation::resume(Plan plan, PlanPoint at) {
-  Transport::Done go_on = make_run(std::move(plan)).resume(at);
-  if (at != PlanPoint::round_to_combine) return go_on;
-  return [operation = self(), go_on = std::move(go_on)](const Status& status) {
-    if (!operation->finished) go_on(status);
-  };
+Operation::Resumed Operation::resume(Plan plan, std::unique_ptr<PlanData> data, PlanPoint at) {
+  PlanRun& resumed = make_run(std::move(plan), data ? std::move(*data) : PlanData(call, *algorithm, args()));
+  Transport::Done go_on = resumed.resume(at);
+  if (at == PlanPoint::round_to_post) return {};  // which may have ended the operation
+  if (at != PlanPoint::round_to_combine) return {std::move(go_on), &resumed.data()};
+  return {[operation = self(), go_on = std::move(go_on)](const Status& status) {
+            if (!operation->finished) go_on(status);
+          },
+          nullptr};
 }
 
 }  // namespace

@@ -130,7 +130,10 @@ void register_rings() {
   ring_by("ring/exchange, data, jitter, a fault", {Engine::exchange, true, true});
   ring_by("ring/exchange", {Engine::exchange, false, false});
   ring_by("ring/exchange, jitter, a fault", {Engine::exchange, false, true});
+  ring_by("ring/in flight, data", {Engine::in_flight, true, false});
+  ring_by("ring/in flight, data, jitter, a fault", {Engine::in_flight, true, true});
   ring_by("ring/in flight", {Engine::in_flight, false, false});
+  ring_by("ring/in flight, jitter, a fault", {Engine::in_flight, false, true});
   ring_by("ring/closed form", {Engine::closed_form, false, false});
 }
 

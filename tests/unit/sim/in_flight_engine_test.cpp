@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,10 +89,36 @@ void expect_same(const WorldSpec& spec, const GroupBody& body, const std::string
   }
 }
 
-Status call(ProcessGroup& g, const Algorithm& algorithm, std::int64_t count) {
+// What the calls of a program move: sizes only, or numbers that differ from rank to rank and from element to element.
+enum class Moves { sizes, data };
+constexpr std::array both{Moves::sizes, Moves::data};
+
+class Buffer {
+ public:
+  Buffer(Moves moves, Rank rank, std::int64_t count)
+      : count_(count), values_(moves == Moves::data ? static_cast<std::size_t>(count) : 0) {
+    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = static_cast<float>(i % 97) + static_cast<float>(rank);
+  }
+  MutableView view() { return {values_.empty() ? nullptr : reinterpret_cast<std::byte*>(values_.data()), DType::f32, count_}; }
+
+ private:
+  std::int64_t count_;
+  std::vector<float> values_;
+};
+
+Status all_reduce(ProcessGroup& g, Moves moves, std::int64_t count, ReduceOp op = ReduceOp::sum, const CallOptions& options = {}) {
+  Buffer values(moves, g.rank(), count);
+  return wait(g.all_reduce(values.view(), op, options));
+}
+
+Status call(ProcessGroup& g, const Algorithm& algorithm, Moves moves, std::int64_t count) {
   CallOptions options;
   options.algorithm = algorithm.name;
-  return wait(g.start(call_of(algorithm, count, g.rank(), g.size()), options));
+  Collective collective = call_of(algorithm, count, g.rank(), g.size());
+  Buffer input(moves, g.rank(), collective.input.count), output(moves, -1, collective.output.count);
+  collective.input.data = input.view().data;
+  collective.output.data = output.view().data;
+  return wait(g.start(collective, options));
 }
 
 // Ranks come at different times, and to the second call when the first has let them go.
@@ -99,39 +126,91 @@ TEST(InFlightEngine, DoesWhatTheExchangeDoesForEveryAlgorithm) {
   for (const Shape& shape : shapes())
     for (const Algorithm& algorithm : algorithms()) {
       if (!is_even_collective(algorithm)) continue;
-      for (const std::int64_t count : {std::int64_t{1}, std::int64_t{100'000}})
+      const std::pair<Moves, std::int64_t> cases[]{{Moves::sizes, 1}, {Moves::sizes, 100'000}, {Moves::data, 1}, {Moves::data, 500}};
+      for (const auto& [moves, count] : cases)
         expect_same(
             spec_of(shape),
             [&](RankEnvironment& env, ProcessGroup& g) -> Status {
               env.runtime.compute(Time{g.rank() % 3 * 700'000});
-              PDSIM_TRY(call(g, algorithm, count));
-              return call(g, algorithm, count);
+              PDSIM_TRY(call(g, algorithm, moves, count));
+              return call(g, algorithm, moves, count);
             },
             std::string(shape.name) + ", " + std::string(name_of(algorithm.kind)) + " " + std::string(algorithm.name));
     }
 }
 
+TEST(InFlightEngine, CombinesAsTheExchangeDoes) {
+  for (const ReduceOp op : {ReduceOp::sum, ReduceOp::avg, ReduceOp::max, ReduceOp::product})
+    expect_same(
+        spec_of(shapes()[2], "nccl"), [op](RankEnvironment&, ProcessGroup& g) -> Status { return all_reduce(g, Moves::data, 500, op); },
+        std::string(name_of(op)));
+}
+
 TEST(InFlightEngine, DrawsWhatTheExchangeDraws) {
-  for (const char* strategy : {"fifo", "random", "replay:3.1.4.1.5.9.2.6"}) {
-    WorldSpec spec = spec_of(shapes()[2]);
-    spec.intra.jitter = spec.inter.jitter = 5_us;
-    spec.seed = 11;
-    expect_same(
-        spec,
-        [](RankEnvironment&, ProcessGroup& g) -> Status {
-          for (int i = 0; i < 3; ++i) PDSIM_TRY(wait(g.all_reduce({nullptr, DType::f32, 5000}, ReduceOp::sum)));
-          return {};
-        },
-        strategy, strategy);
-    spec.inter.loss = 0.02;  // a rank whose message is lost waits until the watchdog
-    expect_same(
-        spec,
-        [](RankEnvironment&, ProcessGroup& g) -> Status {
-          for (int i = 0; i < 9; ++i) PDSIM_TRY(wait(g.all_reduce({nullptr, DType::f32, 5000}, ReduceOp::sum)));
-          return {};
-        },
-        "loss", strategy);
+  for (const char* strategy : {"fifo", "random", "replay:3.1.4.1.5.9.2.6"})
+    for (const Moves moves : both) {
+      WorldSpec spec = spec_of(shapes()[2]);
+      spec.intra.jitter = spec.inter.jitter = 5_us;
+      spec.seed = 11;
+      const auto body = [moves](RankEnvironment&, ProcessGroup& g) -> Status {
+        for (int i = 0; i < 9; ++i) PDSIM_TRY(all_reduce(g, moves, 5000));
+        return {};
+      };
+      expect_same(spec, body, strategy, strategy);
+      spec.inter.loss = 0.02;  // a rank whose message is lost waits until the watchdog
+      expect_same(spec, body, "loss", strategy);
+    }
+}
+
+// Each kind of fault on messages, on the third that rank 1 sends, on all of them, and on those of everybody.
+TEST(InFlightEngine, IsStruckByFaultsAsTheExchangeIs) {
+  for (const FaultRow& row : fault_table) {
+    if (row.strikes != Strikes::messages) continue;
+    for (const auto& [from, nth] : {std::pair("1", "3"), std::pair("1", ""), std::pair("", "")})
+      for (const Moves moves : both) {
+        WorldSpec spec = spec_of(shapes()[1], "nccl");
+        FaultSpec fault;
+        fault.kind = row.kind;
+        fault.by = 7_us;
+        if (*from != 0) fault.match.from = *IntSet::parse(from);
+        if (*nth != 0) fault.match.nth = *IntSet::parse(nth);
+        spec.faults.push_back(fault);
+        expect_same(
+            spec,
+            [moves](RankEnvironment& env, ProcessGroup& g) -> Status {
+              env.runtime.compute(Time{g.rank() * 300'000});
+              CallOptions options;
+              options.timeout = 1_ms;
+              for (int i = 0; i < 3; ++i) PDSIM_TRY(all_reduce(g, moves, 5000, ReduceOp::sum, options));
+              return {};
+            },
+            std::string(row.name) + " from " + from);
+      }
   }
+}
+
+// Crashes and hangs, whose peers wait, fail or are ended by their watchdogs.
+TEST(InFlightEngine, LosesRanksAsTheExchangeDoes) {
+  for (const char* backend : {"gloo", "nccl", "ideal"})
+    for (const FaultKind kind : {FaultKind::crash, FaultKind::hang})
+      for (const Time at : {2_us, 9_us, 21_us})
+        for (const Moves moves : both) {
+          WorldSpec spec = spec_of(shapes()[1], backend);
+          FaultSpec fault;
+          fault.kind = kind;
+          fault.match.rank = *IntSet::parse("2");
+          fault.at.time = at;
+          spec.faults.push_back(fault);
+          expect_same(
+              spec,
+              [moves](RankEnvironment&, ProcessGroup& g) -> Status {
+                CallOptions options;
+                options.timeout = 1_ms;
+                for (int i = 0; i < 3; ++i) PDSIM_TRY(all_reduce(g, moves, 50'000, ReduceOp::sum, options));
+                return {};
+              },
+              std::string(backend) + " " + to_string(at));
+        }
 }
 
 bool has_wide_round(const Algorithm& algorithm, int size) {
@@ -152,7 +231,7 @@ TEST(InFlightEngine, GivesWidePlansToTheExchange) {
         spec_of(shape),
         [&](RankEnvironment&, ProcessGroup& g) -> Status {
           PDSIM_TRY(wait(g.barrier()));
-          return call(g, algorithm, 10);
+          return call(g, algorithm, Moves::data, 10);
         },
         std::string(name_of(algorithm.kind)) + " " + std::string(algorithm.name));
   }
@@ -162,47 +241,66 @@ TEST(InFlightEngine, GivesWidePlansToTheExchange) {
 TEST(InFlightEngine, GivesCallsThatDifferToTheExchange) {
   for (const char* backend : {"gloo", "nccl"})
     for (const Rank odd : {0, 2, 4})
+      for (const Moves moves : both)
+        expect_same(
+            spec_of(shapes()[1], backend),
+            [odd, moves](RankEnvironment& env, ProcessGroup& g) -> Status {
+              env.runtime.compute(Time{g.rank() * 2'000'000});
+              CallOptions options;
+              options.timeout = 1_ms;
+              return all_reduce(g, moves, g.rank() == odd ? 2000 : 1000, ReduceOp::sum, options);
+            },
+            backend);
+}
+
+// A barrier, which has no data, meets a broadcast that has some.
+TEST(InFlightEngine, LetsCallsWithAndWithoutDataMeetAsInTheExchange) {
+  for (const char* backend : {"gloo", "nccl", "ideal"})
+    for (const Rank odd : {0, 1, 4})
       expect_same(
           spec_of(shapes()[1], backend),
           [odd](RankEnvironment& env, ProcessGroup& g) -> Status {
-            env.runtime.compute(Time{g.rank() * 2'000'000});
+            env.runtime.compute(Time{(g.rank() * 3) % 5 * 1'000'000});
             CallOptions options;
             options.timeout = 1_ms;
-            if (g.rank() == odd) return wait(g.all_reduce({nullptr, DType::f32, 2000}, ReduceOp::sum, options));
-            return wait(g.all_reduce({nullptr, DType::f32, 1000}, ReduceOp::sum, options));
+            Buffer values(Moves::data, g.rank(), 100);
+            return g.rank() == odd ? wait(g.broadcast(values.view(), 0, options)) : wait(g.barrier(options));
           },
-          backend);
+          std::string(backend) + ", rank " + std::to_string(odd));
 }
 
 TEST(InFlightEngine, EndsAsTheExchangeWhenARankStaysAwayOrGoesInTheMiddle) {
   for (const char* backend : {"gloo", "nccl", "mpi", "ideal"})
     for (const Time compute : {0_us, 8_us, 20_us})
-      expect_same(
-          spec_of(shapes()[1], backend),
-          [compute](RankEnvironment& env, ProcessGroup& g) -> Status {
-            CallOptions options;
-            options.timeout = 1_ms;
-            const auto work = g.all_reduce({nullptr, DType::f32, 100'000}, ReduceOp::sum, options);
-            if (g.rank() != 1) return wait(work);
-            env.runtime.compute(compute);
-            return Error{Code::internal, "rank 1 gives up", {}};  // and its group ends with it
-          },
-          std::string(backend) + " " + to_string(compute));
+      for (const Moves moves : both)
+        expect_same(
+            spec_of(shapes()[1], backend),
+            [compute, moves](RankEnvironment& env, ProcessGroup& g) -> Status {
+              CallOptions options;
+              options.timeout = 1_ms;
+              Buffer values(moves, g.rank(), 100'000);
+              const auto work = g.all_reduce(values.view(), ReduceOp::sum, options);
+              if (g.rank() != 1) return wait(work);
+              env.runtime.compute(compute);
+              return Error{Code::internal, "rank 1 gives up", {}};  // and its group ends with it
+            },
+            std::string(backend) + " " + to_string(compute));
 }
 
 TEST(InFlightEngine, LeavesWatchdogsAlone) {
   for (const char* backend : {"gloo", "nccl"})
     for (const Time timeout : {1_us, 9_us, 33_us, 200_us})
-      expect_same(
-          spec_of(shapes()[3], backend),
-          [timeout](RankEnvironment& env, ProcessGroup& g) -> Status {
-            env.runtime.compute(Time{g.rank() * 500'000});
-            CallOptions options;
-            options.timeout = timeout;
-            PDSIM_TRY(wait(g.all_reduce({nullptr, DType::f32, 200'000}, ReduceOp::sum, options)));
-            return wait(g.barrier());
-          },
-          std::string(backend) + " " + to_string(timeout));
+      for (const Moves moves : both)
+        expect_same(
+            spec_of(shapes()[3], backend),
+            [timeout, moves](RankEnvironment& env, ProcessGroup& g) -> Status {
+              env.runtime.compute(Time{g.rank() * 500'000});
+              CallOptions options;
+              options.timeout = timeout;
+              PDSIM_TRY(all_reduce(g, moves, 200'000, ReduceOp::sum, options));
+              return wait(g.barrier());
+            },
+            std::string(backend) + " " + to_string(timeout));
 }
 
 TEST(InFlightEngine, StartsAgainInAGroupThatIsCreatedAgain) {
