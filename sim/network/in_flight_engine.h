@@ -4,7 +4,7 @@
 //   accepts     calls without splits, of the shared algorithms, where no send is eager
 //   falls back  to the exchange, in mid-call if necessary, where that does not hold: calls that meet and differ, rounds of more
 //               than 64 steps, operations that end before their plans, ranks that end while another waits for them
-//   cost        64 bytes of state for each rank besides its plan; one event for each message
+//   cost        64 bytes of state for each rank besides its plan and its data (plan_data.h); one event for each message
 #pragma once
 
 #include "core/group/rank_list.h"
