@@ -127,13 +127,13 @@ TEST(InFlightEngine, DoesWhatTheExchangeDoesForEveryAlgorithm) {
     for (const Algorithm& algorithm : algorithms()) {
       if (!is_even_collective(algorithm)) continue;
       const std::pair<Moves, std::int64_t> cases[]{{Moves::sizes, 1}, {Moves::sizes, 100'000}, {Moves::data, 1}, {Moves::data, 500}};
-      for (const auto& [moves, count] : cases)
+      for (const auto& one : cases)
         expect_same(
             spec_of(shape),
             [&](RankEnvironment& env, ProcessGroup& g) -> Status {
               env.runtime.compute(Time{g.rank() % 3 * 700'000});
-              PDSIM_TRY(call(g, algorithm, moves, count));
-              return call(g, algorithm, moves, count);
+              PDSIM_TRY(call(g, algorithm, one.first, one.second));
+              return call(g, algorithm, one.first, one.second);
             },
             std::string(shape.name) + ", " + std::string(name_of(algorithm.kind)) + " " + std::string(algorithm.name));
     }
