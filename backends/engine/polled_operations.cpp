@@ -1,8 +1,16 @@
 #include "backends/engine/polled_operations.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace pdsim {
+
+std::chrono::microseconds nap_after(std::chrono::steady_clock::duration quiet) {
+  constexpr std::chrono::milliseconds eager(20);
+  constexpr std::chrono::microseconds longest(5000);
+  if (quiet <= eager) return {};
+  return std::min(std::chrono::duration_cast<std::chrono::microseconds>(quiet / 100), longest);
+}
 
 bool PolledOperations::poll() {
   bool ended = false;

@@ -1,7 +1,5 @@
 #include "backends/engine/polling_engine.h"
 
-#include "backends/engine/nap.h"
-
 #include <future>
 #include <utility>
 

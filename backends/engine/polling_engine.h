@@ -1,7 +1,7 @@
 // The one thread of a process that calls a library which must be polled, and advances its operations.
 //
-//   progress  the thread tests the operations repeatedly: without pause for a while, then with naps (backends/engine/nap.h), so
-//             that a hang does not keep a core busy
+//   progress  the thread tests the operations repeatedly: without pause for a while, then with naps (nap_after), so that a
+//             hang does not keep a core busy
 //   threads   every method from any thread, except `add`, which is for the engine's own
 #pragma once
 

@@ -1,6 +1,5 @@
 #include "backends/mpi/mpi_engine.h"
 
-#include "backends/engine/nap.h"
 #include "backends/mpi/errors.h"
 
 #include <mpi.h>

@@ -3,8 +3,8 @@
 //
 //   progress  MPI advances only inside its own calls. A thread that waits for a work drives (help): no hand-over between threads,
 //             as when waiting for MPI itself. Where no thread waits, the engine's own thread drives, from some hundred
-//             microseconds after a start on: without pause for a while, then with naps (backends/engine/nap.h), so that a hang
-//             does not keep a core busy
+//             microseconds after a start on: without pause for a while, then with naps (nap_after), so that a hang does not keep a
+//             core busy
 //   order     starts from one thread keep their order
 //   threads   every method from any thread, except `add`, which is for tasks and operations
 #pragma once

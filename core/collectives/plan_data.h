@@ -6,7 +6,7 @@
 //   memory   one buffer for what the receive_reduce steps of a round receive, and the scratch. The call's input and output must stay
 //            alive; the input is never written, unless it is the output as well
 //   scaling  avg and premul_sum scale the input while it is copied; avg of integers divides the sum at the end instead
-//   moving   places stay where they are
+//   moving   a PlanData that was moved has the same places
 #pragma once
 
 #include "core/base/result.h"
@@ -30,7 +30,7 @@ class PlanData {
   bool is_real() const { return real_; }
   std::size_t bytes(std::int64_t elements) const { return static_cast<std::size_t>(elements) * width_; }
 
-  // Before the first round. Errors: limit_exceeded, where there is no memory for the scratch.
+  // Call it before the first round. Error: limit_exceeded, when there is not enough memory for the scratch.
   Status make_scratch();
   void begin_round(std::span<const Step> round);
   // Bytes that the steps before this one receive to combine them: where its own begin, among them.

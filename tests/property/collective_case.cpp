@@ -47,7 +47,7 @@ bool read_word(CollectiveCase& c, std::string_view word) {
     return false;
   }
   const std::string_view key = word.substr(0, equals), value = word.substr(equals + 1);
-  if (key == "on") return c.library = value, true;
+  if (key == "on") return c.backend = value, true;
   if (key == "numbers") {
     const auto index = index_of(number_names, value);
     if (index) c.numbers = static_cast<Numbers>(*index);
@@ -104,7 +104,7 @@ CollectiveCase draw_case(const Algorithm& algorithm, std::uint64_t seed) {
   c.in_place = draw.below(2) == 1;
   c.data = draw.below(1000);
   c.schedule = draw.below(4) == 0 ? 0 : 1 + draw.below(1'000'000);
-  c.library = libraries[draw.below(3) == 0 ? draw.below(libraries.size()) : 0];
+  c.backend = libraries[draw.below(3) == 0 ? draw.below(libraries.size()) : 0];
   return valid(c);
 }
 
@@ -130,7 +130,7 @@ std::vector<CollectiveCase> simpler(const CollectiveCase& c) {
   if (c.op != ReduceOp::sum) add([](CollectiveCase& n) { n.op = ReduceOp::sum; });
   if (c.victim > 0) add([](CollectiveCase& n) { n.victim = 0; });
   if (c.moment > 0) add([](CollectiveCase& n) { n.moment = 0; });
-  if (c.library != "ideal") add([](CollectiveCase& n) { n.library = "ideal"; });
+  if (c.backend != "ideal") add([](CollectiveCase& n) { n.backend = "ideal"; });
   if (c.data != 0) add([](CollectiveCase& n) { n.data = 0; });
   return list;
 }
@@ -141,7 +141,7 @@ std::string to_text(const CollectiveCase& c) {
                      name_of(c.kind), c.own == nullptr ? c.algorithm : std::string(c.own->name), c.ranks, c.nodes,
                      c.count, name_of(c.dtype), name_of(c.op), c.root,
                      number_names[static_cast<std::size_t>(c.numbers)], c.in_place ? " in_place" : "", c.data,
-                     c.schedule, c.library, killed);
+                     c.schedule, c.backend, killed);
 }
 
 std::optional<CollectiveCase> case_of(std::string_view text) {

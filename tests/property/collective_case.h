@@ -33,7 +33,7 @@ struct CollectiveCase {
   bool in_place = false;
   std::uint64_t data = 0;      // seed of the inputs, and of uneven parts
   std::uint64_t schedule = 0;  // 0: first in, first out, no noise; else the seed of schedule, delays and jitter
-  std::string library = "ideal";
+  std::string backend = "ideal";
   Rank victim = no_rank;  // the rank that is killed
   int moment = 0;         // when: thousandths of the time that the calls take in health; -1: before it joined
   bool operator==(const CollectiveCase&) const = default;

@@ -11,7 +11,7 @@ namespace {
 CollectiveCase small(CollectiveCase c) {
   c.nodes = 1;
   c.ranks = 1 + (c.ranks - 1) % 4;
-  c.library = "ideal";
+  c.backend = "ideal";
   return c;
 }
 

@@ -15,7 +15,7 @@ namespace {
 using namespace literals;
 
 CollectiveCase on_ideal(CollectiveCase c) {
-  c.library = "ideal";
+  c.backend = "ideal";
   return c;
 }
 CollectiveCase calm_and_ideal(CollectiveCase c) {

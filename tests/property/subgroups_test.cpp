@@ -52,7 +52,7 @@ TEST(DisjointGroups, DoNotTouchEachOther) {
       Random draw = Random(seed).stream("groups");
       c.ranks = 2 + static_cast<int>(draw.below(7));
       c.schedule = seed;
-      c.library = library_names[draw.below(4)];
+      c.backend = library_names[draw.below(4)];
       std::vector<std::vector<Rank>> groups(2 + draw.below(2));
       for (Rank r = 0; r < c.ranks; ++r) groups[draw.below(groups.size())].push_back(r);
       const RunRecord record = in_world(c, [&](RankEnvironment& env, GroupMaker& maker) -> Status {
@@ -95,7 +95,7 @@ TEST(OverlappingGroups, UsedInOneOrderEverywhereAreFine) {
       CollectiveCase c;
       c.ranks = 3 + static_cast<int>(seed % 4);
       c.schedule = seed;
-      c.library = library;
+      c.backend = library;
       EXPECT_EQ(ends(neighbours(c, [](Rank) { return true; })), "") << to_text(c);
     }
 }
@@ -107,7 +107,7 @@ TEST(OverlappingGroups, UsedInAnotherOrderByEveryRankAreADeadlockOnEverySchedule
       CollectiveCase c;
       c.ranks = 3 + static_cast<int>(seed % 4);
       c.schedule = seed;
-      c.library = library;
+      c.backend = library;
       // Of rank 0 the own group is the lower one, of the others the higher one.
       const RunRecord record = neighbours(c, [](Rank r) { return r == 0; });
       EXPECT_TRUE(record.deadlocked) << to_text(c);

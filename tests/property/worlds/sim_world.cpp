@@ -20,7 +20,7 @@ sim::WorldSpec spec_of(const CollectiveCase& c) {
   spec.nodes = c.nodes;
   spec.ranks_per_node = c.ranks / c.nodes;
   spec.two_level = c.nodes > 1;
-  spec.backend = c.library;
+  spec.backend = c.backend;
   spec.seed = c.schedule;
   if (c.nodes > 1) spec.inter.latency = 20_us;
   if (c.schedule == 0) return spec;
@@ -48,7 +48,7 @@ std::string SimWorld::refuses(const CollectiveCase& c) const {
   call.kind = c.kind;
   call.dtype = c.dtype;
   call.op = c.op;
-  const LibrarySemantics* library = library_named(c.library);
+  const LibrarySemantics* library = library_named(c.backend);
   if (library == nullptr) return "no such library";
   const Status offered = pdsim::check_supported(*library, profiles().front(), call);
   return offered.ok() ? "" : offered.error().message;

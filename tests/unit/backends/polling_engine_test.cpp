@@ -57,6 +57,15 @@ class TestEngine final : public PollingEngine {
   std::atomic<int>* undone_;
 };
 
+TEST(PollingEngine, NapsForAHundredthOfAQuietTimeAndNoLongerThanFiveMilliseconds) {
+  using std::chrono::milliseconds;
+  EXPECT_EQ(nap_after(milliseconds(0)), milliseconds(0));
+  EXPECT_EQ(nap_after(milliseconds(20)), milliseconds(0));
+  EXPECT_EQ(nap_after(milliseconds(100)), milliseconds(1));
+  EXPECT_EQ(nap_after(milliseconds(500)), milliseconds(5));
+  EXPECT_EQ(nap_after(std::chrono::hours(1)), milliseconds(5));
+}
+
 TEST(PollingEngine, RunsTasksOnOneThreadInTheOrderOfTheCalls) {
   TestEngine engine;
   std::thread::id thread;
