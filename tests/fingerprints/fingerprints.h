@@ -21,7 +21,8 @@ struct Line {
   std::string name;
   std::uint64_t value;
 };
-// Every variant of the catalog x library x strategy in the simulated world, with jitter; `leak`: a planted one, or null.
+// Every variant of the catalog x library x strategy in the simulated world, with jitter; `leak`: null, or a planted one, with
+// which only one library is taken.
 std::vector<Line> simulations(const planted::LeakRow* leak);
 
 }  // namespace pdsim::fingerprints
