@@ -179,11 +179,12 @@ struct Fault {
   bool operator==(const Fault&) const = default;
 };
 
-// The library whose semantics the world has, where the world's own name does not say.
+// The library whose semantics a group has, where the world's own name does not say.
 struct BackendUsed {
   std::string backend;
+  std::string group;  // empty: all groups that no other note names
   static constexpr std::string_view kind = "backend-used";
-  static constexpr void fields(auto field) { field("backend", &BackendUsed::backend); }
+  static constexpr void fields(auto field) { field("backend", &BackendUsed::backend), field("group", &BackendUsed::group); }
   bool operator==(const BackendUsed&) const = default;
 };
 

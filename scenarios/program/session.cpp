@@ -104,7 +104,7 @@ TensorValues values_of(const Session& s) {
 void note_world(Session& s) {
   if (s.world != WorldKind::simulated) return;
   const sim::WorldSpec& spec = s.scenario.world.spec;
-  s.env.recorder.note(notes::BackendUsed{spec.backend});
+  s.env.recorder.note(notes::BackendUsed{spec.backend, {}});
   if (spec.intra.loss > 0 || spec.inter.loss > 0) s.env.recorder.note(notes::LossyLinks{});
 }
 

@@ -26,6 +26,9 @@ std::vector<GroupDescriptions> give_groups_one_name(RunRecord& run) {
       if (is_member) renamed[made.group] = names.front().first;
       made.group = names.front().first;
     }
+    for (Note& note : rank.log.notes)
+      if (auto* used = std::get_if<notes::BackendUsed>(&note.body))
+        if (const auto name = renamed.find(used->group); name != renamed.end()) used->group = name->second;
     for (Call& call : rank.log.calls)
       if (const auto name = renamed.find(call.group); name != renamed.end()) call.group = name->second;
   }

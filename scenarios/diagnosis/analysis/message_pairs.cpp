@@ -20,8 +20,22 @@ bool differ_in_size(const Call& call, const Call& other) {
   return call.count >= 0 && other.count >= 0 && bytes(call) != bytes(other);
 }
 
+PairRules pair_rules(const RunRecord& run, const LibrarySemantics* otherwise, Time moment) {
+  const auto has_tags = [](const LibrarySemantics* library) { return library == nullptr || library->tags; };
+  PairRules rules{has_tags(otherwise), {}, moment};
+  std::map<std::string_view, bool> of_groups;
+  for (const RankResult& result : run.ranks)
+    for (const Note* note : notes_of<notes::BackendUsed>(result.log)) {
+      const auto& used = note->as<notes::BackendUsed>();
+      (used.group.empty() ? rules.tags : of_groups[used.group]) = has_tags(library_named(used.backend));
+    }
+  for (const auto& [group, tags] : of_groups)
+    if (tags != rules.tags) rules.other_groups.emplace(group);
+  return rules;
+}
+
 MessagePairs::Key MessagePairs::key_of(const Call& call, std::string_view name, Rank peer) const {
-  return {name, peer, call.group, rules_.tags ? call.details->tag : 0};
+  return {name, peer, call.group, rules_.tags_in(call.group) ? call.details->tag : 0};
 }
 
 const MessagePairs::OfRank& MessagePairs::of(Rank rank) {

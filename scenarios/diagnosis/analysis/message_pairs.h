@@ -3,9 +3,13 @@
 #pragma once
 
 #include "core/group/rank_program.h"
+#include "core/semantics/library.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -13,9 +17,15 @@
 namespace pdsim::scenarios {
 
 struct PairRules {
-  bool tags = true;  // only calls of one tag meet
-  Time moment{};     // only calls made by then count
+  bool tags = true;                                 // only calls of one tag meet
+  std::set<std::string, std::less<>> other_groups;  // where it is the other way
+  Time moment{};                                    // only calls made by then count
+
+  bool tags_in(std::string_view group) const { return tags != other_groups.contains(group); }
 };
+
+// By tag or not as the library of each group does it: the one that the record names for it, or else `otherwise` (null: by tag).
+PairRules pair_rules(const RunRecord& run, const LibrarySemantics* otherwise, Time moment);
 
 class MessagePairs {
  public:

@@ -42,7 +42,7 @@ constexpr std::size_t most_listed_in_all = std::size_t{1} << 21, few_listed = 64
 class Waits {
  public:
   Waits(const RunRecord& run, Time moment, const std::vector<const Call*>& asked)
-      : run_(run), moment_(moment), groups_(run), attendance_(run, asked), pairs_(run, {false, moment}) {
+      : run_(run), moment_(moment), groups_(run), attendance_(run, asked), pairs_(run, pair_rules(run, nullptr, moment)) {
     for (const RankResult& result : run.ranks) {
       lost_.push_back(is_lost(result.log) ? 1 : 0);
       dumped_.push_back(is_dumped(result.log) ? 1 : 0);
@@ -267,12 +267,12 @@ class Waits {
     }
     if (is_set(dumped_, blocked.rank)) return in_dumped_message(blocked, call);
     blocked.waits_for = std::vector<Rank>{call.peer};
-    const RankLog& peer = log_of(run_, call.peer);
-    const std::string_view wanted = call.name == "send" ? "receive it" : "send it";
-    if (!is_running_at(peer, moment_)) {
-      blocked.why = fmt::format("which ended and did not {}", wanted);
+    const bool sends = call.name == "send", ended = !is_running_at(log_of(run_, call.peer), moment_);
+    if (const Call* met = pairs_.met_by(blocked.rank, call)) {
+      blocked.why = fmt::format("which has called {} for it{}{}", met->name, differ_in_size(call, *met) ? ", with another size" : "",
+                                ended ? ", and ended" : "");
     } else {
-      blocked.why = fmt::format("which does not {}", wanted);
+      blocked.why = fmt::format("{} {}", ended ? "which ended and did not" : "which does not", sends ? "receive it" : "send it");
     }
   }
 

@@ -62,6 +62,17 @@ TEST(WaitGraph, AnySourceNeedsOnlyOneOfTheOthers) {
   EXPECT_EQ(never_released(b, {2}, 3), (std::vector<Rank>{0, 1}));
 }
 
+TEST(WaitGraph, SaysWhetherTheOtherSideOfAMessageWasCalled) {
+  auto scripts = world(3);
+  scripts[0].message("send", 1, true);
+  scripts[1].message("recv", 0, true);
+  scripts[2].message("send", 1, true);
+  const auto b = blocked(scripts);
+  EXPECT_EQ(b[0].why, "which has called recv for it");
+  EXPECT_EQ(b[1].why, "which has called send for it");
+  EXPECT_EQ(b[2].why, "which does not receive it");
+}
+
 TEST(WaitGraph, APeerThatIsNotRecordedIsNotJustAnybody) {
   for (const char* name : {"send", "recv"}) {
     auto scripts = world(3);

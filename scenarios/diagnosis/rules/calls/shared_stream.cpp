@@ -113,7 +113,7 @@ bool came_to_group(const RankLog& log, const std::string& group, Time moment) {
 std::optional<Incomplete> incomplete(const Report& report) {
   const Time moment = moment_of(report.run);
   Incomplete found;
-  MessagePairs pairs(report.run, {has_tags(report), moment});
+  MessagePairs pairs(report.run, pair_rules(report));
   for (const RankResult& result : report.run.ranks)
     for (const Call& call : result.log.calls)
       if (found.call == nullptr && is_open_message(report, call) && is_batched(result.log, call) &&

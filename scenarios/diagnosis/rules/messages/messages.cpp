@@ -2,7 +2,6 @@
 
 #include "core/base/result.h"
 #include "core/semantics/library.h"
-#include "scenarios/diagnosis/analysis/message_pairs.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -20,13 +19,13 @@ std::uint64_t tag_of(const Call& call) { return call.details->tag; }
 const LibrarySemantics* library_of(const Report& report) {
   std::string name = report.world.name();
   for (const RankResult& result : report.run.ranks)
-    if (const Note* note = first_note<notes::BackendUsed>(result.log)) name = note->as<notes::BackendUsed>().backend;
+    for (const Note* note : notes_of<notes::BackendUsed>(result.log))
+      if (note->as<notes::BackendUsed>().group.empty()) name = note->as<notes::BackendUsed>().backend;
   return library_named(name);
 }
 
-bool has_tags(const Report& report) {
-  const LibrarySemantics* library = library_of(report);
-  return library == nullptr || library->tags;
+PairRules pair_rules(const Report& report) {
+  return scenarios::pair_rules(report.run, library_named(report.world.name()), moment_of(report.run));
 }
 
 RemoteCall remote_call_between(const Report& report, Rank from, Rank to, Time at) {
@@ -42,11 +41,11 @@ RemoteCall remote_call_between(const Report& report, Rank from, Rank to, Time at
 
 Counterpart counterpart_of(const Report& report, Rank rank, const Call& call) {
   if (call.peer < 0 || static_cast<std::size_t>(call.peer) >= report.run.ranks.size()) return {};
-  const PairRules rules{has_tags(report), moment_of(report.run)};
+  const PairRules rules = pair_rules(report);
   MessagePairs pairs(report.run, rules);
   if (const Call* met = pairs.met_by(rank, call)) return {met, nullptr};
   for (const Call& theirs : log_of(report.run, call.peer).calls)
-    if (could_meet(theirs, rank, call) && theirs.issued <= rules.moment && rules.tags &&
+    if (could_meet(theirs, rank, call) && theirs.issued <= rules.moment && rules.tags_in(call.group) &&
         tag_of(theirs) != tag_of(call) && pairs.met_by(call.peer, theirs) == nullptr)
       return {nullptr, &theirs};
   return {};

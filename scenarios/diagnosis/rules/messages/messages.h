@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/semantics/library.h"
+#include "scenarios/diagnosis/analysis/message_pairs.h"
 #include "scenarios/diagnosis/report.h"
 #include "scenarios/diagnosis/rules/waits.h"
 
@@ -48,8 +49,8 @@ bool receives_are_first(const Report& report, const Waits& waits);
 // The library of the world that ran, or of the one that it simulates; null where it is not in the table.
 const LibrarySemantics* library_of(const Report& report);
 
-// Whether the library matches messages by tag: NCCL does not.
-bool has_tags(const Report& report);
+// How messages of the run met until its last moment.
+PairRules pair_rules(const Report& report);
 
 // The call's tag; 0 if it has none.
 std::uint64_t tag_of(const Call& call);

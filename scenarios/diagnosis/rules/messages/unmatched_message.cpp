@@ -266,7 +266,7 @@ std::optional<Diagnosis> unmatched_in_dump(const Report& report) {
   const bool is_end = hang.end == HangEnd::absent || hang.end == HangEnd::in_call || hang.end == HangEnd::circle;
   if (!is_end || (hang.end == HangEnd::absent && common_call(report, hang.nearest) != nullptr)) return std::nullopt;
   OpenMessages open;
-  MessagePairs pairs(report.run, {has_tags(report), moment_of(report.run)});
+  MessagePairs pairs(report.run, pair_rules(report));
   for (const Rank rank : hang.nearest) add_open_messages(report, rank, pairs, open);
   open.alone.insert(open.alone.end(), open.met.begin(), open.met.end());
   std::vector<std::pair<int, Unmatched>> weighed;
