@@ -4,12 +4,16 @@
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/operation_changes.h"
 #include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/group_descriptions.h"
 #include "scenarios/records/log_view.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
 
 namespace pdsim::scenarios::diagnoses {
 namespace {
@@ -99,6 +103,26 @@ std::optional<Disagreement> first_apart(const Report& report) {
   return first;
 }
 
+// Members of two groups that have one number and one name, in a run that went well all the same: the first.
+std::optional<Disagreement> apart_without_harm(const Report& report) {
+  std::map<std::tuple<int, int, std::string_view>, Made> first_of;
+  std::optional<Disagreement> first;
+  for (const RankResult& result : report.run.ranks) {
+    if (result.log.dropped > 0) return std::nullopt;
+    std::map<int, int> lives;  // numbers begin anew with every init_process_group
+    for (const Note* note : notes_of<notes::GroupMade>(result.log)) {
+      const notes::GroupMade& group = group_of(*note);
+      const int life = lives[group.number]++;
+      if (group.number == 0 || !contains(group.ranks, result.log.rank)) continue;
+      const Made made{result.log.rank, note};
+      const Made& other = first_of.try_emplace({life, group.number, identity_of_group(group.group)}, made).first->second;
+      if (group_of(*other.note).ranks == group.ranks || (first && group_of(*first->made.note).number <= group.number)) continue;
+      first = Disagreement{other, {}, {made}};
+    }
+  }
+  return first;
+}
+
 std::string group_text(const Note& note) {
   return fmt::format("{} of ranks {}", group_of(note).group, fmt::join(group_of(note).ranks, ", "));
 }
@@ -138,9 +162,10 @@ void explain_order(Diagnosis& d, const Report& report, const Disagreement& found
   d.cause = d.headline;
   d.why = fmt::format(
       "Groups are identified by the number of earlier new_group calls, not by their names or ranks. Call #{} of rank "
-      "{} creates {}, and call #{} of rank {} creates {}: they look for each other under one key and wait for ranks "
-      "that never come.",
-      number, found.made.rank, mine, number, other.rank, theirs);
+      "{} creates {}, and call #{} of rank {} creates {}: they look for each other under one key{}.",
+      number, found.made.rank, mine, number, other.rank, theirs,
+      report.outcome == Outcome::ok ? "; in this run they found the right ranks, because of when they came"
+                                    : " and wait for ranks that never come");
   d.evidence.push_back(evidence_of(other.rank, *other.note, fmt::format("made {} as #{}", theirs, number)));
   add_span(d, report, other.note->site.line, other.note->site.column,
            fmt::format("rank {} makes {} here as #{}", other.rank, group_of(*other.note).group, number), false);
@@ -149,8 +174,7 @@ void explain_order(Diagnosis& d, const Report& report, const Disagreement& found
 }  // namespace
 
 std::optional<Diagnosis> new_group_mismatch(const Report& report) {
-  if (report.outcome == Outcome::ok) return std::nullopt;
-  const std::optional<Disagreement> found = first_apart(report);
+  const std::optional<Disagreement> found = report.outcome == Outcome::ok ? apart_without_harm(report) : first_apart(report);
   if (!found) return std::nullopt;
   const int number = group_of(*found->made.note).number;
   Diagnosis d;
