@@ -39,6 +39,8 @@ bool has_device_key(std::string_view operation) {
   return std::find(names.begin(), names.end(), operation) != names.end();
 }
 
+bool has_ended(const Call& call) { return call.state != CallState::issued && call.state != CallState::started; }
+
 class Writer {
  public:
   Writer(const RankLog& log, const GroupNames& groups, const SourceLine& source)
@@ -71,7 +73,25 @@ class Writer {
 
   // A call that the operation of the language makes itself.
   bool is_inside_of_another(const Call& call) const {
-    return is_inside_of(call, "init_process_group") || is_inside_of(call, "new_group");
+    return is_inside_of(call, "init_process_group") || is_inside_of(call, "new_group") || is_of_written_batch(call);
+  }
+
+  bool is_of_written_batch(const Call& call) const {
+    return !batch_.empty() && call.id <= batch_.back()->id && call.parent == batch_.back()->parent;
+  }
+
+  // The messages of a batch that is waited for at once, as that of the language is.
+  std::vector<const Call*> messages_waited_for(const Call& batch) const {
+    std::vector<const Call*> messages;
+    const Call* next = &batch + 1;
+    const Call* const end = log_.calls.data() + log_.calls.size();
+    for (; next != end && next->parent == batch.id && next->layer == Layer::point_to_point; ++next) messages.push_back(next);
+    const bool is_waited_for = std::all_of(messages.begin(), messages.end(), [&](const Call* message) {
+      const bool ended = has_ended(*message) && (next == end || message->finished <= next->issued);
+      return (ended || (next == end && log_.end == RankEnd::running)) && message->details->dtype.empty();
+    });
+    if (!is_waited_for) messages.clear();
+    return messages;
   }
 
   // In a scenario an error ends its rank.
@@ -106,6 +126,23 @@ class Writer {
       made_.left_out.push_back(std::move(line));
   }
 
+  void write_batch(const Call& call) {
+    batch_ = messages_waited_for(call);
+    if (batch_.empty()) return;
+    std::vector<std::string> messages;
+    for (const Call* message : batch_) {
+      const CollectiveRow& row = *collective_named(message->name);
+      messages.push_back(fmt::format("{{i{}: {{{}}}}}", message->name, fmt::join(options_of_message(row, *message), ", ")));
+    }
+    const std::string group = groups_.of(log_.rank, batch_.front()->group);
+    add(call.name, fmt::format("messages: [{}]{}", fmt::join(messages, ", "), group == "world" ? "" : ", group: " + group), call.site);
+    const Call* last = *std::max_element(batch_.begin(), batch_.end(), [](const Call* a, const Call* b) {
+      return has_ended(*a) && (!has_ended(*b) || a->finished < b->finished);
+    });
+    open_.push_back({made_.operations.size() - 1, last});
+    failed_ = last->state == CallState::failed || last->state == CallState::timed_out ? last : nullptr;
+  }
+
   void write(const Call& call) {
     if (call.layer == Layer::store) return write_store_call(call);
     if (call.layer == Layer::program) return write_program_call(call);
@@ -129,14 +166,22 @@ class Writer {
     return row.kind == CollectiveKind::all_to_all_v ? "all_to_all_single" : call.name;
   }
 
-  std::string options_of(const CollectiveRow& row, const Call& call) const {
+  // But the group.
+  static std::vector<std::string> options_of_message(const CollectiveRow& row, const Call& call) {
     std::vector<std::string> options;
-    const auto add_rank = [&](std::string_view key, Rank rank) {
-      options.push_back(rank == any_source ? fmt::format("{}: any", key) : fmt::format("{}: {}", key, rank));
-    };
+    const std::string_view key = row.has_input ? "dst" : "src";
+    options.push_back(call.peer == any_source ? fmt::format("{}: any", key) : fmt::format("{}: {}", key, call.peer));
+    if (call.count >= 0) options.push_back(fmt::format("count: {}", call.count));
+    if (call.dtype != DType::f32) options.push_back(fmt::format("dtype: {}", name_of(call.dtype)));
+    if (call.details && call.details->tag != 0) options.push_back(fmt::format("tag: {}", call.details->tag));
+    return options;
+  }
+
+  static std::vector<std::string> options_of_collective(const CollectiveRow& row, const Call& call) {
+    std::vector<std::string> options;
     const bool gives_splits = row.kind == CollectiveKind::all_to_all_v && call.details;
-    if (row.point_to_point) add_rank(row.has_input ? "dst" : "src", call.peer);
-    if (row.rooted) add_rank(row.shape.input.holders == Holders::root ? "src" : "dst", call.root);
+    if (row.rooted)
+      options.push_back(fmt::format("{}: {}", row.shape.input.holders == Holders::root ? "src" : "dst", call.root));
     const bool has_count = row.has_input || row.has_output;
     if (has_count && !gives_splits && call.count >= 0) options.push_back(fmt::format("count: {}", call.count));
     if (gives_splits) {
@@ -145,10 +190,13 @@ class Writer {
     }
     if (has_count && call.dtype != DType::f32) options.push_back(fmt::format("dtype: {}", name_of(call.dtype)));
     if (row.reduces && call.op != ReduceOp::sum) options.push_back(fmt::format("op: {}", name_of(call.op)));
-    if (row.point_to_point && call.details && call.details->tag != 0)
-      options.push_back(fmt::format("tag: {}", call.details->tag));
     if (row.kind == CollectiveKind::all_reduce && call.purpose.kind == PurposeKind::bucket)
       options.push_back(fmt::format("tensor: bucket_{}", call.purpose.number));
+    return options;
+  }
+
+  std::string options_of(const CollectiveRow& row, const Call& call) const {
+    std::vector<std::string> options = row.point_to_point ? options_of_message(row, call) : options_of_collective(row, call);
     if (const std::string group = groups_.of(log_.rank, call.group); group != "world")
       options.push_back("group: " + group);
     return fmt::format("{}", fmt::join(options, ", "));
@@ -160,6 +208,8 @@ class Writer {
       failed_ = call.state == CallState::failed ? &call : nullptr;
     } else if (call.name == "new_group") {
       write_new_group(call);
+    } else if (call.name == "batch_isend_irecv") {
+      write_batch(call);
     } else if (call.name == "destroy_process_group") {
       add(call.name, "", call.site);
     } else if (call.name == "time.sleep" || call.name == "compute") {
@@ -225,7 +275,10 @@ class Writer {
   void use_devices_until(Time moment) {
     for (; note_ < log_.notes.size() && log_.notes[note_].at <= moment; ++note_) {
       const Note& note = log_.notes[note_];
-      if (note.is<notes::BarrierDevice>()) guessed_ = note.as<notes::BarrierDevice>().guess;
+      if (note.is<notes::BarrierDevice>()) {
+        const auto& barrier = note.as<notes::BarrierDevice>();
+        guessed_ = barrier.guess == barrier.own ? -1 : barrier.guess;
+      }
       if (!note.is<notes::DeviceUsed>()) continue;
       const int device = note.as<notes::DeviceUsed>().device;
       if (std::exchange(guessed_, -1) == device || std::exchange(device_, device) == device) continue;
@@ -237,8 +290,7 @@ class Writer {
   bool is_asynchronous_at(const Open& open, Time moment) const {
     const CallState state = open.call->state;
     const bool failed = state == CallState::failed || state == CallState::timed_out;
-    const bool ended = state != CallState::issued && state != CallState::started;
-    return !ended || open.call->finished > moment || (failed && log_.end == RankEnd::returned);
+    return !has_ended(*open.call) || open.call->finished > moment || (failed && log_.end == RankEnd::returned);
   }
 
   void wait_for_what_ended(Time moment) {
@@ -271,8 +323,12 @@ class Writer {
       return;
     }
     const bool is_at_the_newest = open_.back().operation + 1 == made_.operations.size();
-    if (is_at_the_newest) return open_.pop_back();
-    for (const Open& open : std::exchange(open_, {})) wait_for(open);
+    if (!is_at_the_newest) {
+      for (const Open& open : std::exchange(open_, {})) wait_for(open);
+      return;
+    }
+    open_.pop_back();
+    for (const Open& open : open_) made_.operations[open.operation].is_async = true;
   }
 
   bool is_ended_by_its_library() const {
@@ -300,6 +356,7 @@ class Writer {
   const SourceLine& source_;
   RankOperations made_;
   std::vector<Open> open_;  // in order; their operations are asynchronous if they stay here
+  std::vector<const Call*> batch_;  // the messages of the newest one that is written whole
   const Call* failed_ = nullptr;  // the newest call, where it failed
   std::size_t note_ = 0;
   int device_ = -1, guessed_ = -1;

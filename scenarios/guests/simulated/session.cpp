@@ -175,6 +175,8 @@ Session::Reply Session::join(Request& request) {
   if (is_world) worlds_backend_ = request.backend;
   const LibrarySemantics* own = own_library_of(request.backend);
   if (own != nullptr) options.library = own->name;
+  if (own != nullptr) env_.recorder.note(notes::BackendUsed{std::string(own->name), request.name});
+  if (is_world && inits_ == 1) env_.recorder.note(notes::BackendUsed{std::string(env_.backend.name()), {}});
   if (is_world && options.rank != env_.rank)
     env_.recorder.note(notes::IdentityClaimed{options.rank, options.size, 0, options.rank, false});
   if (is_world && options.size != env_.world_size)
@@ -208,6 +210,7 @@ Session::Reply Session::start(Request& request) {
   Result<GuestCall> call =
       call_of(request, group->rank(), group->size(), request.memory == 0 ? nullptr : memory->second);
   if (!call.ok()) return error_reply(call.error());
+  call->call.batched = script_.is_in("batch_isend_irecv");
   CallOptions options;
   if (request.timeout) options.timeout = *request.timeout;
   if (const auto purpose = value_named<PurposeKind>(request.purpose)) {

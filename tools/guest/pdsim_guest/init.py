@@ -14,6 +14,9 @@ from .cuda import calls, switching
 from .torch2 import making
 
 
+recorded_functions = ("init_process_group", "new_group", "batch_isend_irecv")
+
+
 class _Making:
     """The arguments of the group that is being made: a backend's constructor does not get all of them."""
 
@@ -182,7 +185,7 @@ def install(c10d: ModuleType) -> None:
         _watch_making(c10d)
         _replace_backends(c10d)
         c10d._store_based_barrier = _store_barrier
-    _around(c10d, "init_process_group")
-    _around(c10d, "new_group")
+    for name in recorded_functions:
+        _around(c10d, name)
     _without_a_group(c10d)
     _destroying(c10d)

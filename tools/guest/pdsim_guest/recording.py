@@ -74,11 +74,10 @@ def install(c10d: ModuleType) -> None:
     else:
         init._watch_making(c10d)
         _watch_backends(c10d)
-    init._around(c10d, "init_process_group")
-    init._around(c10d, "new_group")
     init._without_a_group(c10d)
     package = sys.modules.get("torch.distributed")
-    for name in ("init_process_group", "new_group"):
+    for name in init.recorded_functions:
+        init._around(c10d, name)
         if package is not None and hasattr(package, name):  # it was imported before
             setattr(package, name, getattr(c10d, name))
     if link._slot() >= 0:
