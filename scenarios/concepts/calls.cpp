@@ -91,14 +91,14 @@ constexpr Concept call_concepts[] = {
      {"whole_vocabulary", "what_each_rank_holds"},
      {"all_reduce"}},
     {"send",
-     {"recv", "point_to_point", "isend", "irecv", "send_recv", "p2p", "message"},
+     {"recv", "point_to_point", "isend", "irecv", "send_recv", "p2p", "message", "tag"},
      "A message from one rank to one other: send names its dst, recv its src, and each needs the other. send returns "
      "when its tensor may be used again, which for a large one means that the receiver has taken it; two ranks that "
      "both send first may work with small tensors and hang with large ones. isend and irecv return at once with a Work "
-     "to wait for.",
+     "to wait for. Gloo and MPI match messages by tag; NCCL ignores tags and matches by order.",
      run_of("send_before_recv", "broken"),
-     {"send-cycle", "unmatched-message", "pair-stream"},
-     {"send_before_recv", "unmatched_message", "exit_before_wait"},
+     {"send-cycle", "unmatched-message", "ignored-tags", "pair-stream"},
+     {"send_before_recv", "unmatched_message", "ignored_tags"},
      {"eager", "batch_isend_irecv", "pipeline"}},
     {"batch_isend_irecv",
      {"p2pop", "batch"},

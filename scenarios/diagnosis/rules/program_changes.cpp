@@ -319,7 +319,31 @@ bool receive_first(std::vector<Operation>& program, const SendFirst& circle, int
                      [&](Operation& op) { return receive_first(op.body, circle, node); });
 }
 
+// The operation at each mark; empty where the list does not hold them all.
+std::vector<std::size_t> indices_of(const std::vector<Operation>& program, const std::vector<Mark>& marks) {
+  std::vector<std::size_t> indices;
+  for (const Mark& mark : marks)
+    for (std::size_t i = 0; i < program.size(); ++i)
+      if (program[i].mark.line == mark.line && program[i].mark.column == mark.column) indices.push_back(i);
+  return indices.size() == marks.size() ? indices : std::vector<std::size_t>();
+}
+
+bool reorder(std::vector<Operation>& program, const std::vector<Mark>& places, const std::vector<Mark>& wanted) {
+  const std::vector<std::size_t> to = indices_of(program, places), from = indices_of(program, wanted);
+  if (to.empty() || from.empty())
+    return std::any_of(program.begin(), program.end(), [&](Operation& op) { return reorder(op.body, places, wanted); });
+  const std::vector<Operation> before = program;
+  for (std::size_t i = 0; i < to.size(); ++i) program[to[i]] = before[from[i]];
+  return true;
+}
+
 }  // namespace
+
+Cure in_this_order(std::string what, std::vector<Mark> places, std::vector<Mark> wanted) {
+  return {std::move(what),
+          [places = std::move(places), wanted = std::move(wanted)](Scenario& changed) { reorder(changed.program, places, wanted); },
+          std::nullopt};
+}
 
 Cure receives_first(std::string what, const SendFirst& circle) {
   return {std::move(what),

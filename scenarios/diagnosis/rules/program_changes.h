@@ -23,4 +23,7 @@ struct SendFirst {
 };
 Cure receives_first(std::string what, const SendFirst& circle);
 
+// Puts the operations at `wanted`, which are those at `places` in another order, into these places of the list that holds them all.
+Cure in_this_order(std::string what, std::vector<Mark> places, std::vector<Mark> wanted);
+
 }  // namespace pdsim::scenarios::diagnoses

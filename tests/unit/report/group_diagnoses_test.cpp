@@ -1,4 +1,4 @@
-// Diagnoses of process groups, of calls that ranks do not come out of, and of timeouts: in the simulated world, from files.
+// Diagnoses of process groups, of calls that ranks do not come out of, of messages, and of timeouts: in the simulated world, from files.
 #include "scenarios/language/loader.h"
 #include "scenarios/run/run_scenarios.h"
 #include "scenarios/worlds/worlds.h"
@@ -288,6 +288,43 @@ TEST(TimeoutTooShort, IsACallThatTakesLonger) {
     EXPECT_NE(t.headline.find("all ranks were in it"), std::string::npos) << t.headline;
     EXPECT_EQ(told(large_program, backend, world + ", timeout: 1s").id, "none");
   }
+}
+
+// Rank 0 starts two messages, and rank 1 receives them in this order of tags.
+std::string two_messages(int first_tag, int second_tag, std::int64_t first_count = 4) {
+  std::string program;
+  const auto add = [&program](const std::string& call, int rank, const std::string& label) {
+    program += fmt::format("  - {}\n    label: {}\n    when: {{rank: {}}}\n", call, label, rank);
+  };
+  add(fmt::format("isend: {{dst: 1, count: {}, tag: 1}}", first_count), 0, "out_1");
+  add("isend: {dst: 1, count: 4, tag: 2}", 0, "out_2");
+  const auto count_of = [&](int tag) { return tag == 1 ? first_count : 4; };
+  add(fmt::format("irecv: {{src: 0, count: {}, tag: {}}}", count_of(first_tag), first_tag), 1, "in_1");
+  add(fmt::format("irecv: {{src: 0, count: {}, tag: {}}}", count_of(second_tag), second_tag), 1, "in_2");
+  for (const char* label : {"out_1", "out_2"}) program += fmt::format("  - wait: {{for: {}}}\n    when: {{rank: 0}}\n", label);
+  for (const char* label : {"in_1", "in_2"}) program += fmt::format("  - wait: {{for: {}}}\n    when: {{rank: 1}}\n", label);
+  return program;
+}
+
+TEST(IgnoredTags, AreAFindingWhereTheLibraryMatchesByOrderAlone) {
+  for (const char* backend : backends_of_groups) {
+    const Told t = told(two_messages(2, 1), backend);
+    EXPECT_EQ(t.outcome, "ok") << backend;
+    EXPECT_EQ(t.id, std::string_view(backend) == "nccl" ? "ignored-tags" : "none") << backend << " " << t.headline;
+  }
+  const Told t = told(two_messages(2, 1), "nccl");
+  EXPECT_EQ(t.headline, "rank 1 receives with tag 2 and gets what rank 0 sent with tag 1, because NCCL ignores tags");
+  EXPECT_EQ(t.ranks, (std::vector<Rank>{0, 1}));
+}
+
+TEST(IgnoredTags, AreNoneWhereMessagesMeetAsTheirTagsSay) { EXPECT_EQ(told(two_messages(1, 2), "nccl").id, "none"); }
+
+// Not portable, and right: there is no other message that the tag could mean.
+TEST(IgnoredTags, AreNoneWhereNobodySendsTheTag) { EXPECT_EQ(told(two_messages(7, 8), "nccl").id, "none"); }
+
+TEST(IgnoredTags, ExplainMessagesOfDifferentSizes) {
+  const Told t = told(two_messages(2, 1, 1 << 20), "nccl");
+  EXPECT_EQ(t.id, "ignored-tags") << t.outcome << " " << t.headline;
 }
 
 }  // namespace
