@@ -63,6 +63,7 @@ Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, con
   Devices devices(library_named(world.backend), world.profile.starts_with("pytorch-1."));
   const RankProgram program = [&](RankEnvironment& env) {
     if (earlier && env.launch == 1) return play(env, *earlier);
+    if (world.intra.loss > 0 || world.inter.loss > 0) env.recorder.note(notes::LossyLinks{});
     Session session(env, job, devices, options_of_world.compute, run.timeout, earlier ? &*earlier : nullptr);
     return session.run();
   };

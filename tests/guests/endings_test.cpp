@@ -454,6 +454,16 @@ TEST(GuestInput, AWorldThatIsWrongIsRefusedWithItsPlace) {
   EXPECT_EQ(run_pdsim({"run", "-n", "2", "--cuda-on-cpu", "--no-cuda-on-cpu", "--", "python3", "train.py"}, folder.path()).status, 2);
 }
 
+TEST(GuestInput, AWorldWithoutASizeHasThatOfTheRanks) {
+  const Folder folder;
+  folder.write("world.yaml", "link: {latency: 1us, bandwidth: 1GB/s}");
+  const Ended sized = run_pdsim({"run", "-n", "2", "--world", "world.yaml", "--", "true"}, folder.path());
+  EXPECT_EQ(sized.problems, "pdsim: no rank called init_process_group, so there was nothing to simulate\n");
+  const Ended alone = run_pdsim({"run", "--world", "world.yaml", "--", "true"}, folder.path());
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_EQ(alone.problems.find("error[world]: the world has no size"), 0U) << alone.problems;
+}
+
 TEST(GuestInput, AFileToSaveIntoThatCannotBeOneIsWrongInput) {
   for (const std::string file : {"my-calls.yaml", "calls.json", "no/such/folder/calls.yaml"}) {
     const Ended run = run_pdsim({"run", "-n", "2", "--save", file, "--", "true"}, "/");

@@ -30,11 +30,31 @@ std::string indented(const std::string& text) {
 constexpr int lines_before_world = 4;  // of the document
 constexpr int indentation = 2, fault_indentation = 5;
 
+// Whether a world says how many ranks it has; one in braces must, for no line can be added to it.
+bool gives_size(const std::string& world) {
+  std::istringstream in(world);
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("ranks:") || line.starts_with("nodes:") || line.starts_with("{")) return true;
+  return false;
+}
+
+// What stands below `world`: the file, and -n where the file leaves the number of ranks out.
+struct WorldBlock {
+  std::string lines;
+  bool ends_with_size = false;
+};
+
+WorldBlock world_block(const RunFlags& flags) {
+  const std::string world = flags.world.empty() ? std::string() : world_text(flags.world);
+  WorldBlock block{indented(world), flags.world.empty() || (flags.ranks > 0 && !gives_size(world))};
+  if (block.ends_with_size) block.lines += fmt::format("  ranks: {}\n", std::max(flags.ranks, 1));
+  return block;
+}
+
 // A scenario with this world, up to what is expected of it.
 std::string document_of(const RunFlags& flags, const std::vector<std::string>& faults) {
   std::string text = "pdsim: 1\nname: run\nsummary: the world of a script\nworld:\n";
-  if (flags.world.empty()) text += fmt::format("  ranks: {}\n", std::max(flags.ranks, 1));
-  text += indented(flags.world.empty() ? std::string() : world_text(flags.world));
+  text += world_block(flags).lines;
   if (!faults.empty()) text += "faults:\n";
   for (const std::string& fault : faults) text += fmt::format("  - {{{}}}\n", fault);
   return text + "program: [init_process_group, {repeat: {times: 1000, do: [barrier]}}]\n";
@@ -64,16 +84,16 @@ struct Origin {
 };
 
 Origin origin_of(const RunFlags& flags, int line) {
-  const std::string world = flags.world.empty() ? std::string() : world_text(flags.world);
-  const std::string inner = indented(world);
-  const auto lines = flags.world.empty() ? 1 : static_cast<int>(std::count(inner.begin(), inner.end(), '\n'));
+  const WorldBlock block = world_block(flags);
+  const auto lines = static_cast<int>(std::count(block.lines.begin(), block.lines.end(), '\n'));
   const int first_fault = lines_before_world + lines + 2;
   const auto fault = static_cast<std::size_t>(std::max(line - first_fault, 0));
   if (line >= first_fault && !flags.faults.empty())  // one that is not closed is noticed behind it
     return fault < flags.faults.size() ? Origin{"--fault", flags.faults[fault], line - 1, fault_indentation}
                                        : Origin{"--fault", "", 0, 0};
-  if (flags.world.empty()) return {"-n", "", 0, 0};
-  return line < first_fault - 1 ? Origin{flags.world, world, lines_before_world, indentation} : Origin{flags.world, "", 0, 0};
+  if (flags.world.empty() || (block.ends_with_size && line == lines_before_world + lines)) return {"-n", "", 0, 0};
+  return line < first_fault - 1 ? Origin{flags.world, world_text(flags.world), lines_before_world, indentation}
+                                : Origin{flags.world, "", 0, 0};
 }
 
 void print_problem(const RunFlags& flags, scenarios::Diagnostic diagnostic, Console& console) {
