@@ -29,7 +29,7 @@ class ScriptCalls {
   End end_with(int status, const Request* raised) const;
   // The newest function that ended with an error, if none has begun since; else empty.
   const std::string& failed() const { return failed_; }
-  // Whether the script is in this function, called directly by what else it is in.
+  // Whether this is the innermost function that the script has entered.
   bool is_in(std::string_view function) const { return !open_.empty() && open_.back().name == function; }
   // Where a process was that nothing could report: in the innermost function that it has entered, or between them (no `op`, unless
   // the step says where).

@@ -166,7 +166,7 @@ class Writer {
     return row.kind == CollectiveKind::all_to_all_v ? "all_to_all_single" : call.name;
   }
 
-  // But the group.
+  // Without the group, which a batch gives once.
   static std::vector<std::string> options_of_message(const CollectiveRow& row, const Call& call) {
     std::vector<std::string> options;
     const std::string_view key = row.has_input ? "dst" : "src";

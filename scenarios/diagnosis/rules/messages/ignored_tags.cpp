@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace pdsim::scenarios::diagnoses {
@@ -46,9 +47,18 @@ std::vector<Mixed> mixed_messages(const Report& report) {
   return mixed;
 }
 
+// Counted from 1, among the receives from the same rank in the same group.
+std::int64_t number_of(const RankLog& log, const Call& receive) {
+  return 1 + std::count_if(log.calls.begin(), log.calls.end(), [&](const Call& call) {
+    return call.id < receive.id && call.layer == Layer::point_to_point && call.name == receive.name && call.peer == receive.peer &&
+           call.group == receive.group;
+  });
+}
+
 // The places of one receiver's mixed receives from one rank, and the order of these places in which each gets what it means; empty
 // where that is more than another order of a few lines.
 struct Reordered {
+  static constexpr std::size_t most = 64;
   std::vector<Mark> as_is, as_meant;
 };
 
@@ -63,7 +73,7 @@ Reordered reordered(const std::vector<Mixed>& mixed) {
     const auto is_mark = [&mark](const Mark& other) { return other.line == mark.line && other.column == mark.column; };
     if (std::any_of(places.as_is.begin(), places.as_is.end(), is_mark)) break;  // the next round
     const auto by_got = std::find_if(mixed.begin(), mixed.end(), [&](const Mixed& other) { return other.meant == m.got; });
-    if (by_got == mixed.end()) return {};
+    if (by_got == mixed.end() || places.as_is.size() == Reordered::most) return {};
     places.as_is.push_back(mark);
     places.as_meant.push_back(mark_of(*by_got->receive));
   }
@@ -81,8 +91,9 @@ std::optional<Diagnosis> ignored_tags(const Report& report) {
   d.ranks = {std::min(receiver, sender), std::max(receiver, sender)};
   d.headline = fmt::format("rank {} receives with tag {} and gets what rank {} sent with tag {}, because NCCL ignores tags", receiver,
                            tag_of(*receive), sender, tag_of(*got));
-  d.cause = fmt::format("rank {} sends with tag {} first, and rank {} receives with tag {} first", sender, tag_of(*got), receiver,
-                        tag_of(*receive));
+  const std::int64_t number = number_of(log_of(report.run, receiver), *receive);
+  d.cause = fmt::format("message #{} from rank {} to rank {} has tag {}, and the receive #{} for it tag {}", number, sender, receiver,
+                        tag_of(*got), number, tag_of(*receive));
   d.why = fmt::format(
       "torch.distributed passes tags on, and NCCL has none: the n-th send of a rank to a peer meets that peer's n-th receive from it. "
       "{} got the data of another tag. {}Gloo and MPI match by tag, so that the same program is right there.",
