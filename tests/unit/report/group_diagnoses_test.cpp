@@ -319,7 +319,7 @@ TEST(IgnoredTags, AreAFindingWhereTheLibraryMatchesByOrderAlone) {
 
 TEST(IgnoredTags, AreNoneWhereMessagesMeetAsTheirTagsSay) { EXPECT_EQ(told(two_messages(1, 2), "nccl").id, "none"); }
 
-// Not portable, and right: there is no other message that the tag could mean.
+// The program is not portable, but it is correct: no other message has the tag of the receive.
 TEST(IgnoredTags, AreNoneWhereNobodySendsTheTag) { EXPECT_EQ(told(two_messages(7, 8), "nccl").id, "none"); }
 
 TEST(IgnoredTags, ExplainMessagesOfDifferentSizes) {

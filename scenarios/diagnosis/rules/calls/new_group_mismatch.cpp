@@ -109,7 +109,7 @@ std::optional<Disagreement> apart_without_harm(const Report& report) {
   std::optional<Disagreement> first;
   for (const RankResult& result : report.run.ranks) {
     if (result.log.dropped > 0) return std::nullopt;
-    std::map<int, int> lives;  // numbers begin anew with every init_process_group
+    std::map<int, int> lives;  // each init_process_group starts the numbers again
     for (const Note* note : notes_of<notes::GroupMade>(result.log)) {
       const notes::GroupMade& group = group_of(*note);
       const int life = lives[group.number]++;
