@@ -12,9 +12,7 @@ namespace pdsim {
 
 namespace {
 
-bool is_open(const Call& call) {
-  return call.layer != Layer::program && (call.state == CallState::issued || call.state == CallState::started);
-}
+bool is_open(const Call& call) { return call.layer != Layer::program && is_unfinished(call); }
 
 }  // namespace
 

@@ -92,8 +92,7 @@ void FlightRecorder::note_about(std::int64_t call, NoteBody body) {
   const std::lock_guard lock(mutex_);
   const Call* of = find(call);
   if (of == nullptr) return add({call, clock_.now(), site_, std::move(body)});
-  const bool open = of->state == CallState::issued || of->state == CallState::started;
-  add({call, open ? clock_.now() : of->finished, of->site, std::move(body)});
+  add({call, is_unfinished(*of) ? clock_.now() : of->finished, of->site, std::move(body)});
 }
 
 void FlightRecorder::add(Note note) {

@@ -69,6 +69,9 @@ struct Call {
   std::string message;
 };
 
+// Whether it has not ended: neither completed nor failed.
+inline bool is_unfinished(const Call& call) { return call.state == CallState::issued || call.state == CallState::started; }
+
 // Whether a server thread of RPC serves or issued it, not the rank's program.
 inline bool is_of_server_thread(const Call& call) {
   return call.details && (call.details->rpc.side == RpcSide::callee || call.details->rpc.server >= 0);

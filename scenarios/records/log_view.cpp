@@ -25,8 +25,7 @@ const Call* enclosing(const RankLog& log, const Call& call) {
 
 bool is_open_at(const Call& call, Time moment) {
   if (call.issued > moment) return false;
-  const bool unfinished = call.state == CallState::issued || call.state == CallState::started;
-  return unfinished || call.finished > moment;
+  return is_unfinished(call) || call.finished > moment;
 }
 
 bool is_lost(const RankLog& log) {

@@ -8,8 +8,7 @@ namespace {
 constexpr std::ptrdiff_t most_overlapping = 64;  // calls of one rank that were under way at once, and are looked at
 
 bool is_over_before(const Call& call, Time moment) {
-  const bool ended = call.state != CallState::issued && call.state != CallState::started;
-  return ended && call.finished < moment;
+  return !is_unfinished(call) && call.finished < moment;
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ void add_mark(Diagnosis& diagnosis, const Mark& mark, std::string label, bool pr
   if (mark.line > 0) diagnosis.spans.push_back({mark.line, mark.column, mark.width, std::move(label), primary});
 }
 
-Mark mark_of(const Scenario& scenario, Section section) {
+Mark mark_of_section(const Scenario& scenario, Section section) {
   const Ddp& ddp = scenario.ddp;
   switch (section) {
     case Section::world:
@@ -65,14 +65,16 @@ void add_span(Diagnosis& diagnosis, const Report& report, int line, int column, 
 }
 
 void add_span(Diagnosis& diagnosis, const Report& report, Section section, std::string label, bool primary) {
-  if (report.scenario != nullptr) add_mark(diagnosis, mark_of(*report.scenario, section), std::move(label), primary);
+  if (report.scenario != nullptr) add_mark(diagnosis, mark_of_section(*report.scenario, section), std::move(label), primary);
 }
+
+Mark mark_of(const Site& site) { return {site.line, site.column, 1}; }
 
 bool is_given(const Report& report, Section section) {
   if (report.scenario == nullptr) return false;
   if (section == Section::broadcast_buffers) return report.scenario->ddp.gives("broadcast_buffers");
   if (section == Section::find_unused_parameters) return report.scenario->ddp.gives("find_unused_parameters");
-  return mark_of(*report.scenario, section).line > 0;
+  return mark_of_section(*report.scenario, section).line > 0;
 }
 
 void add_model_spans(Diagnosis& diagnosis, const Report& report, Rank rank, const std::string& label) {

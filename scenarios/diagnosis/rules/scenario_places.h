@@ -17,6 +17,8 @@ void add_span(Diagnosis& diagnosis, const Report& report, int line, int column, 
 // For a setting that is not given, points at its section; adds nothing when that is missing too.
 void add_span(Diagnosis& diagnosis, const Report& report, Section section, std::string label, bool primary);
 bool is_given(const Report& report, Section section);
+// Where the program made a call; line 0 where the record has none.
+Mark mark_of(const Site& site);
 // Points at the places where the file gives this rank another model than the others.
 void add_model_spans(Diagnosis& diagnosis, const Report& report, Rank rank, const std::string& label);
 // Points at the places where the processes of a launch end without cleaning up.

@@ -39,8 +39,6 @@ bool has_device_key(std::string_view operation) {
   return std::find(names.begin(), names.end(), operation) != names.end();
 }
 
-bool has_ended(const Call& call) { return call.state != CallState::issued && call.state != CallState::started; }
-
 class Writer {
  public:
   Writer(const RankLog& log, const GroupNames& groups, const SourceLine& source)
@@ -87,7 +85,7 @@ class Writer {
     const Call* const end = log_.calls.data() + log_.calls.size();
     for (; next != end && next->parent == batch.id && next->layer == Layer::point_to_point; ++next) messages.push_back(next);
     const bool is_waited_for = std::all_of(messages.begin(), messages.end(), [&](const Call* message) {
-      const bool ended = has_ended(*message) && (next == end || message->finished <= next->issued);
+      const bool ended = !is_unfinished(*message) && (next == end || message->finished <= next->issued);
       return (ended || (next == end && log_.end == RankEnd::running)) && message->details->dtype.empty();
     });
     if (!is_waited_for) messages.clear();
@@ -137,7 +135,7 @@ class Writer {
     const std::string group = groups_.of(log_.rank, batch_.front()->group);
     add(call.name, fmt::format("messages: [{}]{}", fmt::join(messages, ", "), group == "world" ? "" : ", group: " + group), call.site);
     const Call* last = *std::max_element(batch_.begin(), batch_.end(), [](const Call* a, const Call* b) {
-      return has_ended(*a) && (!has_ended(*b) || a->finished < b->finished);
+      return !is_unfinished(*a) && (is_unfinished(*b) || a->finished < b->finished);
     });
     open_.push_back({made_.operations.size() - 1, last});
     failed_ = last->state == CallState::failed || last->state == CallState::timed_out ? last : nullptr;
@@ -290,7 +288,7 @@ class Writer {
   bool is_asynchronous_at(const Open& open, Time moment) const {
     const CallState state = open.call->state;
     const bool failed = state == CallState::failed || state == CallState::timed_out;
-    return !has_ended(*open.call) || open.call->finished > moment || (failed && log_.end == RankEnd::returned);
+    return is_unfinished(*open.call) || open.call->finished > moment || (failed && log_.end == RankEnd::returned);
   }
 
   void wait_for_what_ended(Time moment) {

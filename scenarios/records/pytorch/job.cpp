@@ -174,8 +174,6 @@ std::int64_t lost_entries(const Dump& dump) {
   return enqueued;
 }
 
-bool is_open(const Call& call) { return call.state == CallState::issued || call.state == CallState::started; }
-
 // Some libraries number messages and collectives together and list only the collectives. Returns how many messages came before
 // the newest listed collective.
 int unlisted_messages(const Dump& dump) {
@@ -294,7 +292,7 @@ Result<RunRecord> run_of(std::vector<Dump> dumps, const std::vector<Rank>& unrea
   settle_aborted(run);
   if (calls.ends_by_retiring) doubt_retired(run);
   for (const RankResult& result : run.ranks)
-    is_stuck = is_stuck || std::any_of(result.log.calls.begin(), result.log.calls.end(), is_open);
+    is_stuck = is_stuck || std::any_of(result.log.calls.begin(), result.log.calls.end(), is_unfinished);
   run.deadlocked = is_stuck && !runs;
   run.deadlock_at = run.deadlocked ? run.elapsed : Time{};
   run.wall_ns = run.elapsed.ns();

@@ -41,7 +41,7 @@ void tell_host_waits(Diagnosis& d, const Report& report, const std::vector<HostW
     const Site& site = wait.call->site;
     add_span(d, report, site.line, site.column, fmt::format("rank {} waits here for its GPU", wait.rank), false);
     d.evidence.push_back(evidence_of(wait.rank, *wait.call, "waits for everything that its GPU was given"));
-    places.push_back({Mark{site.line, site.column, 1}, wait.call->name});
+    places.push_back({mark_of(site), wait.call->name});
     add_once(lines, {std::to_string(site.line)});
   }
   const std::string where = fmt::format("line{} {}", lines.size() == 1 ? "" : "s", list_text(lines));

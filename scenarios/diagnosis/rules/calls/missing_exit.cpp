@@ -22,8 +22,7 @@ const Call* abandoned(const RankLog& log) {
   if (log.end != RankEnd::returned) return nullptr;
   for (const Call& call : log.calls) {
     if (call.layer != Layer::collective && call.layer != Layer::point_to_point) continue;
-    const bool open = call.state == CallState::issued || call.state == CallState::started;
-    if (open || (call.state == CallState::failed && call.error == Code::cancelled)) return &call;
+    if (is_unfinished(call) || (call.state == CallState::failed && call.error == Code::cancelled)) return &call;
   }
   return nullptr;
 }

@@ -99,8 +99,7 @@ struct Waited {
 std::optional<Waited> waited_for(const Report& report) {
   for (const RankResult& result : report.run.ranks)
     for (const Call& call : result.log.calls) {
-      const bool open = call.state == CallState::issued || call.state == CallState::started;
-      if (call.layer != Layer::store || (!open && call.error != Code::store_timeout)) continue;
+      if (call.layer != Layer::store || (!is_unfinished(call) && call.error != Code::store_timeout)) continue;
       const Call* around = enclosing(result.log, call);
       if (around != nullptr && (around->name == "store_get" || around->name == "store_wait"))
         return Waited{result.log.rank, &call};

@@ -62,20 +62,18 @@ struct Reordered {
   std::vector<Mark> as_is, as_meant;
 };
 
-Mark mark_of(const Call& call) { return {call.site.line, call.site.column, 1}; }
-
 Reordered reordered(const std::vector<Mixed>& mixed) {
   const Mixed& first = mixed.front();
   Reordered places;
   for (const Mixed& m : mixed) {
     if (m.receiver != first.receiver || m.receive->peer != first.receive->peer || m.receive->group != first.receive->group) continue;
-    const Mark mark = mark_of(*m.receive);
+    const Mark mark = mark_of(m.receive->site);
     const auto is_mark = [&mark](const Mark& other) { return other.line == mark.line && other.column == mark.column; };
     if (std::any_of(places.as_is.begin(), places.as_is.end(), is_mark)) break;  // the next round
     const auto by_got = std::find_if(mixed.begin(), mixed.end(), [&](const Mixed& other) { return other.meant == m.got; });
     if (by_got == mixed.end() || places.as_is.size() == Reordered::most) return {};
     places.as_is.push_back(mark);
-    places.as_meant.push_back(mark_of(*by_got->receive));
+    places.as_meant.push_back(mark_of(by_got->receive->site));
   }
   return places;
 }

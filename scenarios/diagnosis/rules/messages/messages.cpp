@@ -121,7 +121,7 @@ Rounds rounds_of(const RankLog& log, Rank next, const Call& own, const Call& wai
     if (c.layer != Layer::point_to_point || c.group != own.group) continue;
     if (c.name == "send" && c.peer == next) {
       ++rounds.sends.back();
-      rounds.send = {c.site.line, c.site.column, 1};
+      rounds.send = mark_of(c.site);
     }
     if (c.name != "recv" || c.peer != own.peer) continue;
     ++rounds.receives;

@@ -26,7 +26,7 @@ void propose_receive_first(Diagnosis& d, const Report& report) {
   const Call* send = at == d.evidence.end() ? nullptr : call_by_id(log_of(report.run, rank), at->call);
   if (send == nullptr || send->site.line <= 0) return;
   d.cures.push_back(receives_first(fmt::format("rank {} receives before it sends (line {})", rank, send->site.line),
-                                   {rank, Mark{send->site.line, send->site.column, 1}}));
+                                   {rank, mark_of(send->site)}));
 }
 
 // The first rank of the circle that waits for a batch of messages; no_rank when none does.

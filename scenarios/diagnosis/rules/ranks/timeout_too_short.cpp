@@ -24,14 +24,12 @@ struct Late {
 
 // When the call gave up: a watchdog that ends the process leaves it open.
 Time gave_up(const RankLog& log, const Call& call) {
-  const bool open = call.state == CallState::issued || call.state == CallState::started;
-  return open ? log.ended : call.finished;
+  return is_unfinished(call) ? log.ended : call.finished;
 }
 
 bool has_timed_out(const RankLog& log, const Call& call) {
   if (call.layer != Layer::collective && call.layer != Layer::point_to_point) return false;
-  if (call.state == CallState::issued || call.state == CallState::started)
-    return log.end != RankEnd::running && is_timeout(log.error.code);
+  if (is_unfinished(call)) return log.end != RankEnd::running && is_timeout(log.error.code);
   return call.state == CallState::timed_out || (call.state == CallState::failed && is_timeout(call.error));
 }
 

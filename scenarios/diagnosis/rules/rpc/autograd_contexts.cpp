@@ -92,7 +92,7 @@ std::optional<Diagnosis> optimizers_share_parameters(const Report& report) {
         d.fix = "let only one DistributedOptimizer hold each parameter, or make each step in a context of its own";
         add_span(d, report, steps[j]->site.line, steps[j]->site.column, "the second step", true);
         add_span(d, report, steps[i]->site.line, steps[i]->site.column, "the first step", false);
-        const Mark second{steps[j]->site.line, steps[j]->site.column, 1};
+        const Mark second = mark_of(steps[j]->site);
         if (second.line > 0)
           d.cures.push_back(left_out_at(fmt::format("without the step at line {}", second.line), second));
         d.inevitable_at = steps[j]->at;

@@ -108,7 +108,7 @@ std::optional<Diagnosis> rpc_timeout_too_short(const Report& report) {
   d.fix_lines = {"for all calls: rpc.TensorPipeRpcBackendOptions(rpc_timeout=...); 0 means no limit"};
   if (queued) d.fix_lines.push_back(fmt::format("more server threads at {}: num_worker_threads", worker_name_of(report.run, server)));
   add_span(d, report, call->site.line, call->site.column, fmt::format("{} gave up here", who_asks), true);
-  const Mark place{call->site.line, call->site.column, 1};
+  const Mark place = mark_of(call->site);
   if (place.line > 0 && call->details->rpc.server < 0)
     d.cures.push_back({fmt::format("{} with timeout: {}", call->name, to_string(enough)),
                        [place, enough](Scenario& changed) { set_call_timeout(changed.program, place, enough); }, std::nullopt, true});

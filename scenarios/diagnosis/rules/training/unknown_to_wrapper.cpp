@@ -123,7 +123,7 @@ std::optional<Diagnosis> result_elsewhere(const Report& report) {
       "and MPI leave them unchanged, and Gloo uses them as working memory, so that some elements hold sums over some "
       "of the ranks. Both look like plausible values, and no call fails.";
   d.fix = "use all_reduce, if every rank uses the result";
-  if (call->site.line > 0) d.cures.push_back(all_reduce_for_reduce({call->site.line, call->site.column, 1}));
+  if (call->site.line > 0) d.cures.push_back(all_reduce_for_reduce(mark_of(call->site)));
   d.fix_lines = {
       alternative("use the result only behind `if rank == dst`, and reduce a clone if the tensor is needed "
                   "afterwards")};

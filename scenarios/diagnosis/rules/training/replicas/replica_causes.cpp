@@ -64,7 +64,7 @@ void tell_skipped(Diagnosis& d, const Report& report, const ReplicasApart& apart
     add_span(d, report, scaler->site.line, scaler->site.column, "the scaler makes no step here", false);
   }
   if (skipped.step->site.line <= 0 || !apart.at_steps) return;
-  const Mark mark{skipped.step->site.line, skipped.step->site.column, 1};
+  const Mark mark = mark_of(skipped.step->site);
   d.cures.push_back({fmt::format("every rank makes optimizer_step at line {}", mark.line),
                      [mark](Scenario& changed) { step_on_all_ranks(changed.program, mark); }, std::nullopt, true});
 }
@@ -115,14 +115,13 @@ std::optional<SettingApart> setting_apart(const ReplicasApart& apart) {
 // The lines at which the ranks step otherwise than `usual` does, and its own lines of the same steps.
 OptionsApart steps_apart(const Report& report, const std::vector<Rank>& ranks, Rank usual) {
   OptionsApart apart;
-  const auto mark_of = [](const Note& note) { return Mark{note.site.line, note.site.column, 1}; };
   const std::vector<const Note*> wanted = notes_of<notes::OptimizerStep>(log_of(report.run, usual));
   for (const Rank rank : ranks) {
     const std::vector<const Note*> made = notes_of<notes::OptimizerStep>(log_of(report.run, rank));
     for (std::size_t i = 0; i < std::min(made.size(), wanted.size()); ++i) {
       const auto& mine = made[i]->as<notes::OptimizerStep>();
       const auto& others = wanted[i]->as<notes::OptimizerStep>();
-      const Mark from = mark_of(*made[i]), to = mark_of(*wanted[i]);
+      const Mark from = mark_of(made[i]->site), to = mark_of(wanted[i]->site);
       const bool is_known = std::any_of(apart.from.begin(), apart.from.end(), [&](const Mark& known) {
         return known.line == from.line && known.column == from.column;
       });

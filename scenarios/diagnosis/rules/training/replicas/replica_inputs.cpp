@@ -131,10 +131,8 @@ std::optional<ClippedApart> clipped_apart(const Report& report, const ReplicasAp
 
 namespace {
 
-Mark mark_of(const Call& call) { return {call.site.line, call.site.column, 1}; }
-
 void tell_other_clip(Diagnosis& d, const Report& report, const ClippedApart& found) {
-  const Mark mine = mark_of(*found.clip), usual = mark_of(*found.usual);
+  const Mark mine = mark_of(found.clip->site), usual = mark_of(found.usual->site);
   d.cause = fmt::format("{} {} gradients at line {} before the optimizer step {}, and the other ranks at line {}", short_ranks(found.clippers),
                         found.clippers.size() == 1 ? "clips its" : "clip their", mine.line, site_text(found.clip->site), usual.line);
   d.evidence.push_back(evidence_of(found.clippers.front(), *found.clip, "clips the gradients of this rank"));
@@ -144,7 +142,7 @@ void tell_other_clip(Diagnosis& d, const Report& report, const ClippedApart& fou
 }
 
 void tell_lone_clip(Diagnosis& d, const Report& report, const ClippedApart& found) {
-  const Mark mark = mark_of(*found.clip);
+  const Mark mark = mark_of(found.clip->site);
   const std::string place = mark.line > 0 ? fmt::format(" (line {})", mark.line) : std::string();
   const char* verb = found.clippers.size() == 1 ? "clips its" : "clip their";
   d.cause = fmt::format("only {} {} gradients before the optimizer step {}{}", short_ranks(found.clippers), verb, site_text(found.clip->site), place);

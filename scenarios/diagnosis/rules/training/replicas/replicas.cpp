@@ -39,7 +39,7 @@ void tell_load(Diagnosis& d, const Report& report, const std::vector<Rank>& rank
   d.evidence.push_back(evidence_of(ranks.front(), load, fmt::format("loaded {}", path)));
   add_span(d, report, load.site.line, load.site.column, fmt::format("only {} it", who(ranks, "loads", "load")), true);
   if (load.site.line <= 0) return;
-  const Mark mark{load.site.line, load.site.column, 1};
+  const Mark mark = mark_of(load.site);
   d.cures.push_back({fmt::format("every rank loads {} (line {})", path, mark.line),
                      [mark](Scenario& changed) {
                        for (Operation& op : changed.program)
